@@ -18,8 +18,8 @@ import numpy as np
 from live_data import markdown
 
 from subadjacent import SubAdjacentDetector, __version__
-from subadjacent.distributed.cluster import connected, over_cluster
 from subadjacent.runtime import cores
+from subadjacent.workflow.cluster import connected, over_cluster
 
 
 def nothing(item: Any) -> Any:
@@ -53,7 +53,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tasks", type=int, default=5_000)
-    parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--fits", type=int, default=600)
     parser.add_argument("--workers", type=int, default=cores())
     parser.add_argument("--write", type=Path)
@@ -70,7 +69,6 @@ def main() -> None:
             took[workers] = seconds(lambda: found.update({workers: list(over_cluster(fit, fits))}))  # noqa: B023
             if workers == options.workers:
                 one = of_a_task(options.tasks)
-                packed = seconds(lambda: list(over_cluster(nothing, range(options.items))))
     if len({tuple(each) for each in found.values()}) != 1:
         raise SystemExit("the fits differ with the number of workers")
     ratio = took[1] / took[options.workers] / options.workers
@@ -78,7 +76,6 @@ def main() -> None:
         ["what", "measured"],
         [f"to start a cluster of {options.workers} workers", f"{start:.1f} s"],
         ["a task that does nothing", f"{1e3 * one:.2f} ms"],
-        ["an item that does nothing, in packs", f"{1e6 * packed / options.items:.1f} µs"],
         [f"{options.fits} fits without Ray, one by one", f"{alone:.1f} s"],
         *(
             [f"the same with {number} of Ray's workers", f"{spent:.1f} s"]

@@ -67,7 +67,7 @@ PAGES = {
         },
     ),
     ("distributed.md", "fleets"): (
-        ("fleet", "fleet of defaults"),
+        ("fleet of defaults",),
         {"data": "fleet", "form": "form", "mean": "false", "power": "found"},
     ),
 }

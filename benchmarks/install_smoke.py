@@ -111,11 +111,15 @@ def network(folder: Path) -> None:
     import numpy as np
 
     import subadjacent
-    from subadjacent import SubAdjacentDetector, SubAdjacentTransformerDetector, multivariate
+    from subadjacent import (
+        SubAdjacentHybridDetector,
+        SubAdjacentTransformerDetector,
+        multivariate,
+    )
 
     plant = multivariate(n=ROWS, channels=3, seed=1)
     paper = SubAdjacentTransformerDetector(size="tiny", stride=4, epochs=1)
-    for detector in (paper, SubAdjacentDetector(network="small", budget="5s")):
+    for detector in (paper, SubAdjacentHybridDetector(max_training_time="5s")):
         detector.fit(plant.train)
         detector.save(folder / "model")
         loaded = subadjacent.load(folder / "model")

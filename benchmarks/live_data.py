@@ -14,7 +14,7 @@ import numpy as np
 
 from reproduce.benchmarks import load_benchmark
 from reproduce.cases.streams import LiveStream
-from subadjacent.evaluation.live import LONGEST_UNJUDGED, UNJUDGED, Watched
+from subadjacent.evaluation.live import LONGEST_UNASSESSED, UNASSESSED, Watched
 from subadjacent.evaluation.segments import segments
 
 SETS = ("msl", "smap", "smd")
@@ -41,7 +41,7 @@ class Entity(NamedTuple):
 
 def of_stream(stream: LiveStream) -> Entity:
     """Its rows that are not judged are what a detector begins with."""
-    first = min(int(UNJUDGED * len(stream.values)), LONGEST_UNJUDGED)
+    first = min(int(UNASSESSED * len(stream.values)), LONGEST_UNASSESSED)
     rows = stream.values
     return Entity(STREAMS, stream.kind, rows[:first], rows[first:], stream.labels[first:], True)
 

@@ -1,7 +1,7 @@
 """How a fleet would run on many machines: a simulation of slow and failing ones.
 
     python benchmarks/many_machines.py --seconds-per-series 0.01 --seconds-per-task 0.001 \
-        --output benchmarks/reports/many_machines.csv --page docs/distributed.md
+        --output benchmarks/reports/many_machines.csv
 
 What goes in is measured on one worker (`benchmarks/fleet.py`, `benchmarks/cluster.py`). One process
 hands tasks out, one after the other. Workers differ in speed, some machines are much slower than
@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from live_data import markdown, put_between, write_csv
+from live_data import markdown, write_csv
 
-MARK = "many machines"
 DAY = 86_400.0
 ROWS_OF_SERIES = 200
 # of a time and three channels, eight each, as they are worked on
@@ -143,7 +142,7 @@ def cases(
 
 
 def summary(rows: Sequence[dict[str, Any]]) -> str:
-    """The table of the page."""
+    """The table for people."""
     head = ["machines", "a machine fails every", "series a task", "takes", "worst of all runs"]
     lines = [[*head, "of the ideal", "tasks done again", "handing out", "to be read"]]
     lines += [
@@ -164,7 +163,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Write a row for each case, and the table of the page."""
+    """Write a row for each case, and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -176,7 +175,6 @@ def main() -> None:
     parser.add_argument("--days-between-failures", type=float, nargs="+", default=[30, 1])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--output", type=Path)
-    parser.add_argument("--page", type=Path, help="to put the table into")
     options = parser.parse_args()
     work = [
         Work(options.series, number, options.seconds_per_series, options.seconds_per_task)
@@ -191,8 +189,6 @@ def main() -> None:
     text = summary(rows)
     if options.output:
         write_csv(options.output, rows)
-    if options.page:
-        put_between(options.page, MARK, text)
     print(text)
 
 

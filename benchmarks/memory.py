@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--channels", type=int, default=40)
     parser.add_argument("--stride", type=int, default=1)
-    parser.add_argument("--budget", default="30s")
+    parser.add_argument("--max-training-time", default="30s")
     arguments = parser.parse_args()
 
     # torch and the first kernels take memory of their own; it does not grow with the data
@@ -48,13 +48,13 @@ def main() -> None:
 
     started = time.perf_counter()
     detector = SubAdjacentTransformerDetector(
-        stride=arguments.stride, budget=arguments.budget, size="small"
+        stride=arguments.stride, max_training_time=arguments.max_training_time, size="small"
     ).fit(rows)
     fitted = peak_gib()
     print(
         f"fit:   peak {fitted:.2f} GiB, {fitted - before:.2f} GiB above data and libraries "
         f"({(fitted - before) / data:.2f} x the data), {time.perf_counter() - started:.0f} s, "
-        f"stride {arguments.stride}, training budget {arguments.budget}",
+        f"stride {arguments.stride}, at most {arguments.max_training_time}",
         flush=True,
     )
     started = time.perf_counter()

@@ -33,7 +33,7 @@ from safetensors.numpy import load_file, save_file
 from subadjacent.data.plant import multivariate
 from subadjacent.detectors.folder import CONFIG, FACTS, WEIGHTS
 from subadjacent.detectors.integrity import identity, seal
-from subadjacent.detectors.registry import create, load
+from subadjacent.detectors.registry import REGISTRY, create, load
 from subadjacent.errors import SubAdjacentError
 
 # bytes of address space beyond what the process has when it starts: several times what the largest
@@ -50,7 +50,7 @@ OUTCOMES = ("refused", "scored", "not finite", "unhandled", "memory", "time", "c
 NETWORK = {"window": 16, "epochs": 1, "size": "tiny", "random_state": 0}
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("default", {}),
-    "default with a network": ("default", {"network": "small", "budget": 0.1}),
+    "default with a network": ("hybrid", {"max_training_time": 0.1}),
     "transformer": ("sub-adjacent-transformer", NETWORK),
     "Anomaly Transformer": ("anomaly-transformer", NETWORK),
     "DAGMM": ("dagmm", NETWORK),
@@ -75,6 +75,13 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "linear forecast": ("linear", {"window": 2}),
     "magnitude": ("magnitude", {"smoothing": 3}),
     "random": ("random", {}),
+}
+_NAMED = {name for name, _ in KINDS.values()}
+KINDS |= {
+    name: (name, NETWORK if entry.needs else {})
+    for name, entry in REGISTRY.items()
+    # other libraries' detectors cannot be saved
+    if name not in _NAMED and not entry.library
 }
 
 

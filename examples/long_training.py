@@ -18,7 +18,7 @@ with tempfile.TemporaryDirectory() as folder:
         size="tiny",
         stride=8,
         epochs=3,
-        budget="1m",
+        max_training_time="1m",
         checkpoint=Path(folder) / "training.safetensors",
     )
     # kill this process and start it again: it goes on after the last finished epoch

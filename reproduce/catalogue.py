@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reproduce.plan import Selection
     from reproduce.results import Results
     from reproduce.run import Run
-    from reproduce.runner import Place
+    from reproduce.runner import RunContext
 
 ALL = "all"
 
@@ -92,7 +92,7 @@ class FigureDefinition(Protocol):
     def dataset(self, quick: bool) -> str:
         """The dataset that the arrays are computed on."""
 
-    def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
+    def compute(self, place: RunContext, quick: bool) -> dict[str, NDArray[Any]]:
         """The arrays to draw."""
 
     def draw(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Drawing]:

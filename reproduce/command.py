@@ -23,14 +23,14 @@ from subadjacent.workflow.writing import whole_file, write_text
 if TYPE_CHECKING:
     from reproduce.plan import Plan
     from reproduce.results import Results
-    from reproduce.runner import Place
+    from reproduce.runner import RunContext
 
 # with more tables than these, where they were written is said instead of what is in them
-FEW = 3
+MAX_PRINTED_TABLES = 3
 
 
-class Protocol(StrEnum):
-    """How runs are judged."""
+class ProtocolChoice(StrEnum):
+    """The protocols to run."""
 
     published = "published"
     clean = "clean"
@@ -65,8 +65,8 @@ def reproduce(
         typer.Option("--quick", help="A trial on a few rows: shows in a minute that all works."),
     ] = False,
     protocol: Annotated[
-        Protocol, typer.Option(help="The paper's, one without label leaks, or both.")
-    ] = Protocol.both,
+        ProtocolChoice, typer.Option(help="The paper's, one without label leaks, or both.")
+    ] = ProtocolChoice.both,
     datasets: Annotated[
         str | None,
         typer.Option(
@@ -121,7 +121,7 @@ def reproduce(
     selection = Selection(
         tuple(datasets.split(",")) if datasets else (),
         seeds,
-        PROTOCOLS if protocol is Protocol.both else (protocol.value,),
+        PROTOCOLS if protocol is ProtocolChoice.both else (protocol.value,),
         quick,
     )
     with ExitStack() as stack:
@@ -145,9 +145,9 @@ def reproduce(
         failed = []
         if not no_run:
             # torch is needed from here on, and not before
-            from reproduce.runner import Place
+            from reproduce.runner import RunContext
 
-            place = Place(None if root is None else str(root), device or "auto", jobs)
+            place = RunContext(None if root is None else str(root), device or "auto", jobs)
             if engine is option.Engine.ray:
                 place = stack.enter_context(_cluster(place))
             failed = _make(plan, rows, place, quiet=quiet)
@@ -160,24 +160,24 @@ def reproduce(
 
 
 @contextmanager
-def _cluster(place: Place) -> Iterator[Place]:
+def _cluster(place: RunContext) -> Iterator[RunContext]:
     """The workers of a cluster, which may run in other folders than this process."""
-    from subadjacent.distributed.cluster import connected
+    from subadjacent.workflow.cluster import connected
 
     root = None if place.root is None else str(Path(place.root).absolute())
     with connected() as workers:
         yield replace(place, root=root, jobs=workers, on_cluster=True)
 
 
-def _make(plan: Plan, rows: Results, place: Place, *, quiet: bool) -> list[str]:
+def _make(plan: Plan, rows: Results, place: RunContext, *, quiet: bool) -> list[str]:
     """Make runs and compute figures; return what failed, and why."""
     from reproduce.figures import write_arrays
-    from reproduce.progress import RunWatch
+    from reproduce.progress import RunProgress
     from reproduce.runner import make
 
     say(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
     with Bar("running", quiet=quiet, clock=False) as bar:
-        watch = RunWatch(plan.runs, place.jobs, bar, quiet=quiet)
+        watch = RunProgress(plan.runs, place.jobs, bar, quiet=quiet)
         # those of the plan that have a row are to be made again
         steps = make(plan.runs, rows, place, watch, again=True)
     failed = [f"{step.run.describe()}: {step.error}" for step in steps]
@@ -196,7 +196,7 @@ def _render(plan: Plan, rows: Results, folder: Path, page: Path | None) -> None:
     from reproduce import page as pages
     from reproduce.figures import draw, read_arrays
 
-    few = len(plan.tables) <= FEW
+    few = len(plan.tables) <= MAX_PRINTED_TABLES
     for table in plan.tables:
         files = pages.table_files(table, rows, plan.shown)
         markdown = pages.table_text(table, rows, plan.shown)

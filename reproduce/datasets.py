@@ -61,7 +61,7 @@ def load(run: Run, root: str | None) -> Benchmark:
     """Rows to fit on, and labelled rows to evaluate on."""
     benchmark = load_whole(data_of(run), root)
     if run.quick:
-        benchmark = _few(benchmark)
+        benchmark = _shorten(benchmark)
     if run.train_share < 1:
         benchmark = replace(
             benchmark, train=tuple(_first(series, run.train_share) for series in benchmark.train)
@@ -123,7 +123,7 @@ def _first(series: TrainSeries, share: float) -> TrainSeries:
     return TrainSeries(series.values[:rows], series.channels, series.entity)
 
 
-def _few(benchmark: Benchmark) -> Benchmark:
+def _shorten(benchmark: Benchmark) -> Benchmark:
     """Two long entities: their first training rows, and test rows around their first anomaly."""
     pairs = zip(benchmark.train, benchmark.test, strict=True)
     long = [pair for pair in pairs if min(len(pair[0]), len(pair[1])) >= QUICK_ROWS][

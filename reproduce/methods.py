@@ -7,7 +7,7 @@ from typing import Any
 from reproduce.datasets import DATA_SETTINGS
 from reproduce.run import Run
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.registry import create
+from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.errors import InputError
 from subadjacent.scoring.view_facts import FORECASTING
 
@@ -26,7 +26,7 @@ QUICK_BUDGET = "1s"
 # that it was compared with: rows with states and shapes as well take more than an hour to make
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("default", {}),
-    "default-network": ("default", {"network": "small", "views": FORECASTING}),
+    "default-network": ("hybrid", {"size": "small", "views": FORECASTING}),
     "sub-adjacent": ("sub-adjacent-transformer", NETWORK),
     "untrained": ("sub-adjacent-transformer", NETWORK | {"epochs": 0}),
     "anomaly-transformer": ("anomaly-transformer", {"size": "paper"}),
@@ -36,11 +36,11 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "sub-pca": ("sub-pca", {}),
 }
 # systems of other papers, and what people would take instead, each with its own defaults
-RIVALS = (
-    "dagmm", "lstm-vae", "mscred", "omni-anomaly", "mad-gan", "mtad-gat", "usad", "thoc", "uae",
-    "gdn", "gta", "tranad", "npsr", "timesnet", "knn", "iforest", "lof", "ecod", "matrix-profile",
-    "lstm", "linear",
-)  # fmt: skip
+RIVALS = tuple(
+    name
+    for name, entry in REGISTRY.items()
+    if entry.module.startswith(("rivals.", "adapters.")) and name not in METHODS
+)
 METHODS |= {name: (name, {}) for name in RIVALS}
 
 
@@ -50,10 +50,10 @@ def build(run: Run, device: str) -> BaseDetector:
         raise InputError(f"detector must be one of {', '.join(METHODS)}; got {run.detector!r}")
     name, arguments = METHODS[run.detector]
     known = create(name).get_params(deep=False)
-    if run.quick and "size" in known:
+    if run.quick and name == "hybrid":
+        arguments = arguments | {"max_training_time": QUICK_BUDGET}
+    elif run.quick and "size" in known:
         arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
-    if run.quick and "network" in arguments:
-        arguments = arguments | {"budget": QUICK_BUDGET}
     chosen = {key: value for key, value in run.settings if key not in DATA_SETTINGS}
     # a new dictionary: the settings of all runs stay as they are
     arguments = arguments | chosen

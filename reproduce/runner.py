@@ -25,10 +25,9 @@ from reproduce.datasets import data_of, fingerprint_of
 from reproduce.protocols import ablation, clean, published, resources
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
-from subadjacent.distributed.cluster import LostWork
-from subadjacent.distributed.tasks import as_ready
 from subadjacent.errors import require_whole
 from subadjacent.training.device import forget_peak_memory, hardware, peak_memory, resolve_device
+from subadjacent.workflow.cluster import LostWork, as_ready
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +45,7 @@ Outcome = tuple[Run, Measurements | str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunContext:
     """Where runs are made: folder of the datasets, device, number of processes, whose they are."""
 
     root: str | None = None
@@ -89,7 +88,7 @@ class RunEvent:
 def make(
     runs: Iterable[Run],
     results: Results,
-    place: Place,
+    place: RunContext,
     watch: Callable[[RunEvent], None] = lambda _event: None,
     *,
     again: bool = False,
@@ -130,7 +129,7 @@ def _in_order(runs: Sequence[Run]) -> list[Run]:
     return sorted(runs, key=lambda run: (first[run.family], run.dataset, run.seed))
 
 
-def make_one(run: Run, place: Place) -> Measurements:
+def make_one(run: Run, place: RunContext) -> Measurements:
     """Make one run; the row of results."""
     device = resolve_device(place.device)
     forget_peak_memory(device)
@@ -151,7 +150,7 @@ def _executor(run: Run) -> Callable[[Run, str | None, str], Measurements]:
     return clean.execute if run.protocol == CLEAN else published.execute
 
 
-def _outcome(run: Run, place: Place) -> Measurements | str:
+def _outcome(run: Run, place: RunContext) -> Measurements | str:
     try:
         return make_one(run, place)
     except Exception as error:
@@ -160,13 +159,13 @@ def _outcome(run: Run, place: Place) -> Measurements | str:
         return f"{type(error).__name__}: {error}"
 
 
-def _outcomes(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
+def _outcomes(families: list[list[Run]], place: RunContext) -> Iterator[Outcome]:
     if place.on_cluster:
         return _over_cluster(families, place)
     return _alone(families, place) if place.jobs == 1 else _together(families, place)
 
 
-def _alone(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
+def _alone(families: list[list[Run]], place: RunContext) -> Iterator[Outcome]:
     for family in families:
         torch.compiler.reset()
         for run in family:
@@ -174,7 +173,7 @@ def _alone(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
             yield run, _outcome(run, place)
 
 
-def _over_cluster(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
+def _over_cluster(families: list[list[Run]], place: RunContext) -> Iterator[Outcome]:
     """Have the workers of a cluster make a family each; one whose workers die fails alone."""
     made = as_ready(partial(_family, place), families, accelerated=place.device != "cpu")
     for number, outcomes in made:
@@ -184,11 +183,11 @@ def _over_cluster(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
             yield from outcomes
 
 
-def _family(place: Place, family: list[Run]) -> list[Outcome]:
+def _family(place: RunContext, family: list[Run]) -> list[Outcome]:
     return [(run, outcome) for run, outcome in _alone([family], place) if outcome is not None]
 
 
-def _together(families: list[list[Run]], place: Place) -> Iterator[Outcome]:
+def _together(families: list[list[Run]], place: RunContext) -> Iterator[Outcome]:
     """Give each free process a family of runs; a process that dies fails its family alone."""
     # forked processes cannot use a GPU that their parent has touched
     context = multiprocessing.get_context("spawn")
@@ -243,7 +242,7 @@ def _all_lost(family: list[Run], worker: Any) -> Iterator[Outcome]:
         yield run, f"the process that was to make it died (exit code {worker.exitcode})"
 
 
-def _work(end: Connection, place: Place) -> None:
+def _work(end: Connection, place: RunContext) -> None:
     # Ctrl-C reaches every process; the first one ends the others
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(max(torch.get_num_threads() // place.jobs, 1))

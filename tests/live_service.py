@@ -152,7 +152,10 @@ def live(folder: Path, *options: str, **process: Any) -> Iterator[LiveService]:
 def children_of(service: LiveService) -> list[int]:
     """Processes that the service has started: the one that scores, and a fit while there is one."""
     found = Path(f"/proc/{service.process.pid}/task").glob("*/children")
-    return [int(key) for file in found for key in file.read_text().split()]
+    keys = [int(key) for file in found for key in file.read_text().split()]
+    # Python's own helper of spawned processes is none of them
+    helper = b"resource_tracker"
+    return [key for key in keys if helper not in Path(f"/proc/{key}/cmdline").read_bytes()]
 
 
 def until(happened: Callable[[], bool]) -> None:

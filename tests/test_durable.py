@@ -129,6 +129,7 @@ def test_abandoned_drafts_of_this_name_are_removed_with_nothing_of_others_lost(
     put(tmp_path / "m", "old")
     killed = tmp_path / ".m.0123abcd"
     killed.mkdir()
+    (tmp_path / ".m.4567cdef").touch()
     (killed / "a").write_text("half")
     (killed / ".git").write_text("kept")
     (killed / ".a.89abcdef").write_text("half")

@@ -204,9 +204,9 @@ def said_by_all(group: Group) -> str:
 
 
 def late(group: Group) -> list[object]:
-    """Epochs of a training in which the budget of the last process alone is used up."""
+    """Epochs of a training in which the time limit of the last process alone is used up."""
     ticks = iter(range(10**9))
-    config = TrainingConfig(epochs=9, batch_size=16, budget=5.0)
+    config = TrainingConfig(epochs=9, batch_size=16, max_training_time=5.0)
     slow = group.rank == group.size - 1
     history = fit_network(
         network(), windows(), windows(), config, autocast(CPU), group=group,

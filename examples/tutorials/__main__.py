@@ -18,8 +18,7 @@ import nbformat
 from examples.gallery.small_png import small_png
 from nbclient import NotebookClient
 
-ROOT = Path(__file__).parents[2]
-TUTORIALS = ROOT / "docs" / "tutorials"
+TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorials"
 # seconds after which a cell hangs: never reached on a busy machine
 LONGEST = 600
 METADATA = {
@@ -34,8 +33,6 @@ def executed(path: Path) -> Any:
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profile:
         # with the command, for cells of shell lines
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        # the repository, for the series that its research generates
-        paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         NotebookClient(
             book,
             timeout=LONGEST,
@@ -43,7 +40,7 @@ def executed(path: Path) -> Any:
             record_timing=False,
             coalesce_streams=True,
             resources={"metadata": {"path": folder}},
-        ).execute(env=os.environ | {"PATH": path, "IPYTHONDIR": profile, "PYTHONPATH": paths})
+        ).execute(env=os.environ | {"PATH": path, "IPYTHONDIR": profile})
     return tidied(book)
 
 

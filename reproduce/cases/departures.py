@@ -49,8 +49,8 @@ class DepartureCase(NamedTuple):
     start, stop
         Test rows ``[start, stop)`` in which this channel is changed.
     others
-        Channels that the same departure reaches later and weaker; of ``"parted from another
-        channel"`` those that the channel followed.
+        Channels that the same departure reaches later and weaker; of ``"decoupled"`` those that
+        the channel followed.
     """
 
     train: Floats

@@ -13,7 +13,7 @@ from reproduce.run import PUBLISHED, Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from reproduce.runner import Place
+    from reproduce.runner import RunContext
 
 ATTENTIONS = {"vanilla": "softmax attention", "softmax": "linear attention, learned softmax"}
 DATASET, QUICK_DATASET = "smap", "nips-ts"
@@ -30,7 +30,7 @@ class AttentionFigure:
         """The paper's, or one that is always there."""
         return QUICK_DATASET if quick else DATASET
 
-    def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
+    def compute(self, place: RunContext, quick: bool) -> dict[str, NDArray[Any]]:
         """Train both networks as the paper did; return their attention on one window."""
         # drawing needs none of these
         import torch

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from reproduce.runner import Place
+    from reproduce.runner import RunContext
     from subadjacent.networks.network import Network
 
 KINDS = ("global", "contextual", "shapelet", "seasonal", "trend")
@@ -45,7 +45,7 @@ class AnomalyKindsFigure:
         """One that is always there: it is generated."""
         return SYNTHETIC
 
-    def compute(self, place: Place, quick: bool) -> dict[str, NDArray[Any]]:
+    def compute(self, place: RunContext, quick: bool) -> dict[str, NDArray[Any]]:
         """For each kind some rows around an anomaly: data, error, contribution, scores, labels."""
         # drawing needs none of these
         from reproduce.benchmarks.archive import TEST_SEED, TRAIN_SEED

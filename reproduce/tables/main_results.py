@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from reproduce.comparison import (
     ADJUSTED,
@@ -13,6 +14,7 @@ from reproduce.comparison import (
     paper_tables,
     paper_value,
 )
+from reproduce.methods import RIVALS
 from reproduce.plan import SYNTHETIC
 from reproduce.run import ABLATION, CLEAN, HEURISTICS, PUBLISHED
 
@@ -41,7 +43,7 @@ PAPERS_RIVALS = (
     _system("NPSR", "npsr"),
     _system("TimesNet", "timesnet"),
 )
-OTHERS = (
+OTHERS: tuple[Variant, ...] = (
     _system("nearest neighbours", "knn"),
     _system("isolation forest", "iforest"),
     _system("LOF", "lof"),
@@ -49,6 +51,14 @@ OTHERS = (
     _system("matrix profile", "matrix-profile"),
     _system("LSTM forecast", "lstm"),
     _system("linear forecast", "linear"),
+)
+_NAMED = {variant.detector for variant in (*PAPERS_RIVALS, *OTHERS)}
+# a rival that is new has a row as soon as it has results
+_RESULTS = Path(__file__).parents[2] / "results"
+OTHERS += tuple(
+    _system(name, name)
+    for name in RIVALS
+    if name not in _NAMED and (_RESULTS / f"{name}.csv").is_file()
 )
 
 

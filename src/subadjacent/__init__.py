@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from subadjacent.data.series import TrainSeries as TrainSeries
     from subadjacent.detectors.base import BaseDetector as BaseDetector
     from subadjacent.detectors.default import SubAdjacentDetector as SubAdjacentDetector
+    from subadjacent.detectors.hybrid import (
+        SubAdjacentHybridDetector as SubAdjacentHybridDetector,
+    )
     from subadjacent.detectors.registry import create as create
     from subadjacent.detectors.registry import load as load
     from subadjacent.detectors.transformer import (

@@ -229,9 +229,9 @@ def _restore(path: Path, ours: Ours) -> None:
 
 
 def _discard(old: Path, new: Path, ours: Ours) -> None:
-    """Delete an old folder; what is not ours in it moves to the new one."""
+    """Delete a draft or an old folder; what is not ours in it moves to the new one."""
     with suppress(OSError):
-        for entry in old.iterdir():
+        for entry in old.iterdir() if old.is_dir() else ():
             draft = DRAFT.fullmatch(entry.name)
             if not ours(draft[1] if draft else entry.name):
                 new.mkdir(exist_ok=True)

@@ -14,6 +14,7 @@ import pytest
 import subadjacent
 
 SOURCE = Path(subadjacent.__file__).parent
+RESEARCH = Path(__file__).parents[2] / "reproduce"
 KERNELS = "subadjacent.core.kernels."
 ADAPTED = ("aeon", "darts", "pyod", "river", "sktime")
 MODULES = [
@@ -153,11 +154,19 @@ def test_only_the_device_and_what_is_recorded_on_it_name_a_gpu() -> None:
 
 def test_modules_stay_readable() -> None:
     long = {
-        str(file.relative_to(SOURCE)): lines
-        for file in SOURCE.rglob("*.py")
+        str(file): lines
+        for folder in (SOURCE, RESEARCH)
+        for file in folder.rglob("*.py")
         if (lines := len(file.read_text().splitlines())) > 400
     }
     assert long == {}
+
+
+def test_research_uses_the_package_alone() -> None:
+    others = re.compile(
+        r"^\s*(?:from|import) (?:tests|website|examples|benchmarks)\b", re.MULTILINE
+    )
+    assert [file for file in RESEARCH.rglob("*.py") if others.search(file.read_text())] == []
 
 
 def test_the_command_prints_in_one_place() -> None:

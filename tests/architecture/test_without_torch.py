@@ -34,9 +34,9 @@ for detector in (SubAdjacentDetector(), SubAdjacentDetector(lookahead=0), SubPCA
 """
 
 NETWORK = """
-from subadjacent import SubAdjacentDetector, multivariate
+from subadjacent import SubAdjacentHybridDetector, multivariate
 
-SubAdjacentDetector(network="small").fit(multivariate(n=600, channels=3, seed=1).train)
+SubAdjacentHybridDetector().fit(multivariate(n=600, channels=3, seed=1).train)
 """
 
 
@@ -80,7 +80,7 @@ def test_the_default_fits_scores_saves_and_loads(packages: Path, tmp_path: Path)
 
 def test_a_network_says_what_to_install(packages: Path, tmp_path: Path) -> None:
     done = run(packages, tmp_path, "-c", NETWORK, code=1)
-    assert "network needs torch, which is not installed" in done.stderr
+    assert "SubAdjacentHybridDetector needs torch, which is not installed" in done.stderr
     assert "pip install 'subadjacent[network]'" in done.stderr
 
 

@@ -3,62 +3,46 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
-import numpy as np
 import pytest
-import torch
 
-from reproduce.cases.departures import DepartureCase
-from subadjacent.detectors.registry import REGISTRY
-from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
+from reproduce.cases.streams import LiveStream, live_stream
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py"))
+REPORTS = FOLDER / "reports"
 
+Load = Callable[[str], ModuleType]
 Run = Callable[..., str]
 
 
-@pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], ModuleType]]:
-    """Imports a script as it is when it is run: its folder comes first."""
-    monkeypatch.syspath_prepend(str(FOLDER))
-    before = {name: sys.modules.pop(name) for name in SCRIPTS if name in sys.modules}
-    yield importlib.import_module
-    for name in SCRIPTS:
-        sys.modules.pop(name, None)
-    sys.modules.update(before)
+pytestmark = pytest.mark.sweep
 
 
-@pytest.fixture
-def run(
-    load: Callable[[str], ModuleType],
-    monkeypatch: pytest.MonkeyPatch,
-    # of the file, not of Python's streams: processes that a script starts print too
-    capfd: pytest.CaptureFixture[str],
-) -> Run:
-    """Runs a script, and gives what it printed."""
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
 
-    def run(name: str, *arguments: object) -> str:
-        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
-        load(name).main()
-        return capfd.readouterr().out
 
-    return run
+def page_with(mark: str, folder: Path) -> Path:
+    page = folder / "page.md"
+    page.write_text(f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n", encoding="utf-8")
+    return page
+
+
+BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
 
 
 def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> None:
     found = tmp_path / "false_alarms.csv"
     small = ("--processes", "white", "AR 0.5", "--sizes", "200x2", "--seeds", 2, "--jobs", 1)
     run("false_alarms", "--output", found, *small)
-    with found.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(found)
     assert [(row["process"], row["promise"]) for row in rows] == [
         (process, promise)
         for process in ("white", "AR 0.5")
@@ -69,7 +53,7 @@ def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> No
 
 
 def test_conformal_promises_are_a_row_each(
-    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found = tmp_path / "conformal.csv"
     for page, mark in (("scoring", "conformal"), ("distributed", "fleets")):
@@ -78,8 +62,7 @@ def test_conformal_promises_are_a_row_each(
     monkeypatch.setattr(load("conformal"), "DOCS", tmp_path)
     small = ("--runs", 1, "--fits", 1, "--entities", 6, "--rows", 250, "--pages")
     run("conformal", "--output", found, *small)
-    with found.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(found)
     counts = {about: [row["about"] for row in rows].count(about) for about in CONFORMAL}
     assert counts == CONFORMAL
     assert all(0 <= float(row["mean"]) <= 1 for row in rows)
@@ -110,87 +93,11 @@ CONFORMAL = {
 }
 
 
-def departed(kind: str, start: int, stop: int, others: tuple[int, ...] = ()) -> DepartureCase:
-    rows = np.zeros((100, 3))
-    return DepartureCase(rows, rows, kind, 1, start, stop, others)
-
-
-def said(first: int, last: int, *causes: tuple[str, str], **more: object) -> SimpleNamespace:
-    """An alarm as far as the script looks at it."""
-    found = [SimpleNamespace(channel=channel, kind=kind) for channel, kind in causes]
-    fields = {"first": first, "last": last, "causes": found, "severity": 1.5, "occurrences": ()}
-    return SimpleNamespace(**fields | more)
-
-
-def test_the_alarm_that_shares_most_rows_with_a_departure_is_judged_by_hand(
-    load: Callable[[str], ModuleType],
-) -> None:
-    explanations = load("explanations")
-    case = departed("drift", 40, 60, others=(0, 2))
-    before = said(30, 40, ("channel_1", "drift"))  # row 40 only
-    within = said(41, 42, ("channel_2", "spike"), ("channel_1", "drift"), severity=3.456)
-    again = said(0, 99, ("channel_1", "drift"), occurrences=((0, 38), (60, 99)))
-    assert [explanations.shared(case, alarm) for alarm in (before, within, again)] == [1, 2, 0]
-    assert explanations.compared(case, 7, [before, within, again]) == (
-        *("drift", 7, 1, 2, 1),
-        *("channel_2", 0, "spike", 0, 3.46, 2),
-    )
-    assert explanations.compared(case, 7, [again, before]) == (
-        *("drift", 7, 1, 2, 1),
-        *("channel_1", 1, "drift", 1, 1.5, 1),
-    )
-    nothing = ("drift", 7, 1, 2, 0, "", 0, "", 0, 0.0)
-    assert explanations.compared(case, 7, [again]) == (*nothing, 1)
-    assert explanations.compared(case, 7, []) == (*nothing, 0)
-    # of two that share as many, the more severe
-    mild = said(50, 50, ("channel_0", "stuck"))
-    severe = said(51, 51, ("channel_1", "drift"), severity=2.0)
-    assert explanations.compared(case, 7, [severe, mild]).severity == 2.0
-    # what it decoupled from is not reached later
-    parted = departed("decoupled", 40, 60, others=(0,))
-    assert explanations.compared(parted, 7, []).reached == 0
-
-
-def test_explanations_are_counted_by_kind_by_hand(load: Callable[[str], ModuleType]) -> None:
-    explanations = load("explanations")
-    none = explanations.Judged("spike", 0, 1, 0, 0, "", 0, "", 0, 0.0, 1)
-    results = [
-        none,
-        none,
-        none._replace(found=1, named_kind="spike", right_kind=1, right_channel=1, reached=2),
-        none._replace(found=1, named_kind="drift", right_channel=1),
-        none._replace(found=1, named_kind="unusual", other_alarms=4),
-        none._replace(kind="stuck", found=1, named_kind="missing"),
-    ]
-    lines = explanations.summary(results).splitlines()
-    assert "| spike | 5 | 60 % | 67 % | 33 % | 1.6 |" in lines
-    assert "| stuck | 1 | 100 % | 0 % | 0 % | 1.0 |" in lines
-    assert "| drift | 0 | none | none | none | 0.0 |" in lines
-    assert "| reaches others later | 1 | 100 % | 100 % | 100 % | 1.0 |" in lines
-    assert "| all | 6 | 67 % | 50 % | 25 % | 1.5 |" in lines
-    header = next(line for line in lines if line.startswith("| planted ↓")).split(" | ")
-    assert header[-3:] == ["missing", "unusual", "not found |"]
-    cells = {
-        line.split(" | ")[0]: dict(zip(header[1:], line.split(" | ")[1:], strict=True))
-        for line in lines[lines.index(next(x for x in lines if "↓" in x)) + 2 :]
-    }
-    assert {name: count for name, count in cells["| spike"].items() if count.strip(" |")} == {
-        "spike": "1",
-        "drift": "1",
-        "unusual": "1",
-        "not found |": "2 |",
-    }
-    assert cells["| stuck"]["missing"] == "1"
-
-
-def test_explanations_of_a_departure_are_a_row_each(
-    run: Run, load: Callable[[str], ModuleType], tmp_path: Path
-) -> None:
+def test_explanations_of_a_departure_are_a_row_each(run: Run, load: Load, tmp_path: Path) -> None:
     found = tmp_path / "explanations.csv"
     kinds = ("--kinds", "out of range", "missing")
     printed = run("explanations", "--seeds", "3", *kinds, "--jobs", 1, "--out", found)
-    with found.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(found)
     assert [(row["kind"], row["seed"]) for row in rows] == [
         ("out of range", "3"),
         ("missing", "3"),
@@ -200,34 +107,12 @@ def test_explanations_of_a_departure_are_a_row_each(
     assert list(load("explanations").seeds("3-5")) == [3, 4, 5]
 
 
-def test_explanations_in_the_docs_are_those_of_the_report_and_as_good_as_is_promised(
-    load: Callable[[str], ModuleType],
-) -> None:
-    page = (FOLDER.parent / "docs" / "scoring.md").read_text(encoding="utf-8")
-    script = load("explanations")
-    texts = ("kind", "named_channel", "named_kind")
-    with (FOLDER / "reports" / "explanations.csv").open(newline="") as file:
-        rows = [
-            script.Judged(
-                **{name: cell if name in texts else float(cell) for name, cell in row.items()}
-            )
-            for row in csv.DictReader(file)
-        ]
-    assert f"<!-- explanations -->\n{script.summary(rows)}\n<!-- /explanations -->" in page
-    # no seed that was developed on
-    assert {row.seed for row in rows} == set(range(100, 140))
-    found = [row for row in rows if row.found]
-    assert sum(row.right_channel for row in found) >= 0.9 * len(found)
-    assert sum(row.right_kind for row in found) >= 0.8 * len(found)
-
-
 def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> None:
     found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
     small = ("--axis", "rows", "--sizes", 300, "--detector", "default")
     said = run("growth", "measure", "--csv", found, *small)
     assert said.count("default, fit: ") == said.count("default, score: ") == 1
-    with found.open(newline="") as file:
-        machine, *rows = csv.DictReader(file)
+    machine, *rows = rows_of(found)
     assert machine["axis"] == "machine"
     assert [row["state"] for row in rows] == [""] * 2
     assert all(float(row["seconds"]) > 0 and float(row["mib"]) >= 0 for row in rows)
@@ -246,8 +131,7 @@ def test_growth_gives_up_a_point_over_its_limit_and_tries_no_larger_one(
     found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
     small = ("--axis", "rows", "--sizes", 300, 600, "--detector", "default", "--limit", 0.05)
     run("growth", "measure", "--csv", found, *small)
-    with found.open(newline="") as file:
-        _, *rows = csv.DictReader(file)
+    _, *rows = rows_of(found)
     assert [(row["size"], row["phase"], row["state"]) for row in rows] == [
         ("300", "fit", "over the limit"),
         ("300", "score", "over the limit"),
@@ -256,13 +140,7 @@ def test_growth_gives_up_a_point_over_its_limit_and_tries_no_larger_one(
     assert "| default, fit | over the limit |" in page.read_text()
 
 
-def test_the_order_of_growth_is_that_of_the_last_step(load: Callable[[str], ModuleType]) -> None:
-    order = load("growth_page").order
-    assert order([(10, 7.0), (100, 1.0), (1000, 100.0)]) == "2.00"
-    assert order([(10, 7.0)]) == ""
-
-
-def test_the_cost_of_a_window_is_measured(load: Callable[[str], ModuleType]) -> None:
+def test_the_cost_of_a_window_is_measured(load: Load) -> None:
     growth = load("growth")
     growth.STEP_POINTS, growth.SCORED_ROWS = 200, 400
     step, scoring = growth.costs_of_window(50)
@@ -279,14 +157,13 @@ def test_latency_says_median_and_tail_of_every_way(run: Run) -> None:
     assert said.count("Ordered by: cumulative time") == 2
 
 
-def test_importing_the_package_loads_nothing_heavy(run: Run) -> None:
+def test_every_start_is_timed(run: Run) -> None:
     said = run("start", "--rounds", 1)
-    assert said.endswith("loads: none\n")
     assert len(re.findall(r"[\d.]+ s\b", said)) >= 6
 
 
 def test_ratios_go_on_after_a_part_that_fails(
-    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> None:
         raise RuntimeError("no such machine")
@@ -299,40 +176,7 @@ def test_ratios_go_on_after_a_part_that_fails(
     assert len(re.findall(r"^a row's score", said, re.MULTILINE)) == 3
 
 
-def test_times_of_the_default_become_ratios_by_hand(
-    load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    default = load("default")
-
-    def times(detector: object, plant: object) -> tuple[float, float]:
-        # a second for every view, and half for Sub-PCA's none; twice that for twice the rows
-        views = getattr(detector, "views", ())
-        fit = 6.0 if views == "all" else float(len(views)) or 0.5
-        return fit * len(plant.train), 2 * fit * len(plant.train)  # type: ignore[attr-defined]
-
-    monkeypatch.setattr(default, "fit_and_score", times)
-    monkeypatch.setattr(default, "seconds", lambda _work: 7_200.0)
-    lines = {line.what: line for line in default.against_sub_pca(400, 2)}
-    came = [
-        ("fit of 400 x 25", "2400.0 s", ""),
-        ("fit of 400 x 25, against Sub-PCA", "12.00 x", "at most 4 x"),
-        ("fit of 400 x 25 without state, against Sub-PCA", "10.00 x", ""),
-        ("fit of 400 x 25 without both, against Sub-PCA", "8.00 x", ""),
-        ("decision_function, against Sub-PCA", "12.00 x", "at most 4 x"),
-        ("decision_function without shape, against Sub-PCA", "10.00 x", ""),
-        ("alarms, against decision_function", "1.50 x", "at most 1.3 x"),
-    ]
-    assert [lines[what] for what, _, _ in came] == came
-    grown = list(default.growth(400, 2))
-    assert grown[:2] == [
-        ("fit of 200 rows, against 100", "2.00 x", "linear: 2 x"),
-        ("decision_function of 200 rows, against 100", "2.00 x", "linear: 2 x"),
-    ]
-    assert [line.came for line in grown] == ["2.00 x"] * 2 + ["4.00 x"] * 2 + ["8.00 x"] * 2
-    assert default.page(grown).count("| linear: ") == 6
-
-
-def test_the_default_is_measured_beside_sub_pca(load: Callable[[str], ModuleType]) -> None:
+def test_the_default_is_measured_beside_sub_pca(load: Load) -> None:
     default = load("default")
     lines = [*default.against_sub_pca(600, 1), *default.growth(600, 1)]
     assert len(lines) == 1 + 2 * len(default.LEFT_OUT) + 1 + 6
@@ -340,7 +184,7 @@ def test_the_default_is_measured_beside_sub_pca(load: Callable[[str], ModuleType
 
 
 def test_the_network_is_held_against_plain_pytorch(
-    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load("cpu"), "WINDOWS", 2)
     said = run("cpu", "--size", "tiny", "--rounds", 1)
@@ -351,35 +195,8 @@ def test_the_network_is_held_against_plain_pytorch(
     ]
 
 
-def test_the_plain_network_is_ours_written_down_plainly(load: Callable[[str], ModuleType]) -> None:
-    cpu = load("cpu")
-    config = SubAdjacentConfig.sized("tiny", 3)
-    ours, plain = SubAdjacentTransformer.seeded(config, 0), cpu.PlainNetwork(config)
-    with torch.no_grad():
-        plain.embed.weight.copy_(ours.embed.tokens.weight.unflatten(1, (3, 3)).mT)
-        for one, other in zip(plain.layers, ours.layers, strict=True):
-            for name, weight, bias in zip(
-                ("queries", "keys", "values"),
-                other.attention.project.weight.chunk(3),
-                other.attention.project.bias.chunk(3),
-                strict=True,
-            ):
-                linear = getattr(one.attention, name)
-                linear.weight.copy_(weight)
-                linear.bias.copy_(bias)
-            one.attention.mix.load_state_dict(other.attention.mix.state_dict())
-            one.first.load_state_dict(other.after_attention.state_dict())
-            one.second.load_state_dict(other.after_feedforward.state_dict())
-            one.maps[0].load_state_dict(other.widen.state_dict())
-            one.maps[2].load_state_dict(other.narrow.state_dict())
-        plain.norm.load_state_dict(ours.norm.state_dict())
-        plain.reconstruct.load_state_dict(ours.reconstruct.state_dict())
-    windows = torch.randn(2, 100, 3)
-    torch.testing.assert_close(tuple(ours(windows)), plain(windows), rtol=1e-4, atol=1e-5)
-
-
 def test_metrics_are_held_against_their_twins(
-    run: Run, load: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     metrics = load("metrics")
     quick = [one for one in metrics.MEASURES if one[0] in ("affiliation", "range-based F1")]
@@ -395,25 +212,15 @@ def test_score_file_says_the_peak_of_every_file(run: Run) -> None:
     assert int(peak) > 50
 
 
-def test_odd_files_are_counted_by_what_comes_of_them(
-    run: Run, load: Callable[[str], ModuleType], tmp_path: Path
-) -> None:
+def test_odd_files_are_counted_by_what_comes_of_them(run: Run, load: Load, tmp_path: Path) -> None:
     script = load("odd_files")
     assert script.made("CSV", 3) == script.made("CSV", 3) != script.made("CSV", 4)
     found = tmp_path / "odd_files.csv"
     said = run("odd_files", "--each", 1, "--forms", "CSV", "Parquet", "--output", found)
     assert said == ""
-    with found.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(found)
     assert [(row["form"], row["files"]) for row in rows] == [("CSV", "1"), ("Parquet", "1")]
     assert all(int(row["fitted"]) + int(row["refused"]) == 1 for row in rows)
-    # and of all that were tried none ended otherwise; the page has the very counts
-    with (FOLDER / "reports" / "odd_files.csv").open(newline="") as file:
-        counted = list(csv.DictReader(file))
-    page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
-    for row in counted:
-        assert int(row["fitted"]) + int(row["refused"]) == int(row["files"]) >= 20
-        assert f"| {row['form']} | {row['files']} | {row['fitted']} | {row['refused']} |" in page
 
 
 def test_files_of_every_kind_are_read_as_the_committed_table_says(run: Run, tmp_path: Path) -> None:
@@ -435,8 +242,7 @@ def test_kills_are_counted_by_part(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, FOLDER / "kills.py", *small, "--output", found], check=True, timeout=600
     )
-    with found.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(found)
     assert len(rows) == 5
     for row in rows:
         assert [row[name] for name in ("none", "mixed", "errors", "left_overs")] == ["0"] * 4, row
@@ -446,7 +252,9 @@ def test_kills_are_counted_by_part(tmp_path: Path) -> None:
 
 
 def test_memory_and_fit_time_run(run: Run) -> None:
-    assert "x the data" in run("memory", "--rows", 400, "--channels", 2, "--budget", "1s")
+    assert "x the data" in run(
+        "memory", "--rows", 400, "--channels", 2, "--max-training-time", "1s"
+    )
     assert "of training" in run("fit_time", "--rows", 200, "--channels", 2, "--size", "tiny")
 
 
@@ -460,41 +268,14 @@ def test_the_service_loses_nothing_under_load(run: Run, tmp_path: Path) -> None:
     assert "| lost | 0 |" in text
 
 
-def test_the_page_names_every_script() -> None:
-    page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    assert [name for name in SCRIPTS if f"`{name}.py`" not in page] == []
-
-
-BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
-
-
 def test_tampered_folders_are_refused_or_score(run: Run, tmp_path: Path) -> None:
     found = tmp_path / "tampering.csv"
     run("tampering", "--output", found, "--kinds", "default", "transformer", "--most", 60)
-    with found.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(found)
     assert [row["kind"] for row in rows] == ["default", "transformer"]
     for row in rows:
         assert [row[name] for name in BAD_OUTCOMES] == ["0"] * len(BAD_OUTCOMES)
         assert int(row["tampered"]) == int(row["refused"]) + int(row["scored"]) > 50
-
-
-def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(
-    load: Callable[[str], ModuleType],
-) -> None:
-    with (FOLDER / "reports" / "tampering.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    kinds = load("tampering").KINDS
-    assert [row["kind"] for row in rows] == list(kinds)
-    # other libraries' detectors cannot be saved
-    assert {name for name, _ in kinds.values()} == {
-        name for name, entry in REGISTRY.items() if not entry.library
-    }
-    assert all(row[name] == "0" for row in rows for name in BAD_OUTCOMES)
-    page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
-    for row in rows:
-        counts = [f"{int(row[name]):,}" for name in ("tampered", "refused", "scored")]
-        assert f"| {row['kind']} | {' | '.join(counts)} |" in page
 
 
 def test_a_fleet_is_timed_whole_and_on_one_core_and_two(run: Run, tmp_path: Path) -> None:
@@ -506,13 +287,122 @@ def test_a_fleet_is_timed_whole_and_on_one_core_and_two(run: Run, tmp_path: Path
     assert re.search(r"4 entities on one core: .* s; on two: .* s; efficiency \d\.\d\d\.", said)
 
 
-def test_an_exported_default_is_measured_beside_the_library(run: Run, tmp_path: Path) -> None:
-    found = tmp_path / "exported.md"
-    small = ("--rows", 300, "--fitted", 300, "--repeats", 2, "--channels", 1, "--cores", 1, "--cpu")
-    said = run("exported", *small, "--write", found)
-    assert said == found.read_text() + "\n"
-    one, many = (line for line in said.splitlines() if line.startswith("| 1 channel, 1 core"))
-    assert len(re.findall(r"[\d.]+ \([\d.]+\)", one)) == 5
-    # at most one step of what scores are rounded to
-    assert float(many.split("|")[-2]) < 1e-3
+def test_live_measures_every_detector_on_streams(
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found, page = tmp_path / "live.csv", page_with("live", tmp_path)
+    whole = live_stream("cost of a click", 0)
+    few = LiveStream(whole.kind, 0, whole.values[:600], whole.spans[:1])
+    assert few.spans[0][1] < 600
+    monkeypatch.setattr(load("live"), "live_streams", lambda _seeds: iter([few]))
+    said = run("live", "--output", found, "--page", page, "--sets", "--jobs", 1)
+    rows = rows_of(found)
+    assert [row["kind"] for row in rows] == ["all", "cost of a click"] * 5
+    assert {row["series"] for row in rows} == {"1"}
+    assert len({row["detector"] for row in rows}) == 5
+    # with one kind, all is that kind, but for profiles with a best threshold of their own
+    for every, kind in zip(rows[::2], rows[1::2], strict=True):
+        same = ("detector", "standard", "threshold", "own alarms", "alarms", "found", "delay")
+        assert [every[name] for name in same] == [kind[name] for name in same]
+        assert float(every["reward low FP"]) >= float(kind["reward low FP"])
+    assert page.read_text() == f"before\n<!-- live -->\n{said}<!-- /live -->\nafter\n"
+    assert said.count("| generated streams |") == 5
+
+
+def test_what_is_kept_back_has_seeds_and_marks_of_its_own(
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # a development kind stands in: nothing that is kept back is measured here
+    drawn = [live_stream("cost of a click", 1)]
+    monkeypatch.setattr(load("live"), "kept_back_streams", lambda: iter(drawn))
+    page = page_with("live kept back", tmp_path)
+    only = ("--detectors", "random numbers", "--jobs", 1)
+    run("live", "--output", tmp_path / "live.csv", "--page", page, "--kept-back", *only)
+    assert [row["group"] for row in rows_of(tmp_path / "live.csv")] == ["generated streams"] * 2
+    assert "| generated streams | random numbers |" in page.read_text()
+
+
+def test_lookahead_has_a_line_for_each(run: Run, tmp_path: Path) -> None:
+    found, page = tmp_path / "lookahead.csv", page_with("lookahead", tmp_path)
+    small = ("--sets", "nips-ts", "--quick", "--jobs", 1)
+    run("lookahead", "--output", found, "--lookaheads", "full", *small)
+    (first,) = rows_of(found)
+    # what is there stays as it is
+    changed = found.read_text().replace(first["average_precision"], "0.5")
+    found.write_text(changed)
+    said = run("lookahead", "--output", found, "--page", page, "--lookaheads", "full", 0, *small)
+    assert rows_of(found)[1] == {**first, "average_precision": "0.5"}
+    assert [(row["set"], row["lookahead"]) for row in rows_of(found)] == [
+        ("NeurIPS-TS", "0"),
+        ("NeurIPS-TS", "full"),
+    ]
+    assert "| set | look-ahead, rows: | 0 | full |" in said
+    assert re.search(
+        r"^\| NeurIPS-TS \| average precision \| [\d.]+ \| 50.0 \|$", said, re.MULTILINE
+    )
+    assert len(re.findall(r"^\| NeurIPS-TS \|", said, re.MULTILINE)) == 3
+    assert said in page.read_text()
+
+
+def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) -> None:
+    report = tmp_path / "streaming.md"
+    small = ["--rows", "20", "--entities", "3", "--entity-rows", "10", "--channels", "2"]
+    small += ["--warm-up", "10", "--cpu"]
+    # a process of its own: it starts others, which import it by its name
+    said = subprocess.run(
+        [sys.executable, FOLDER / "streaming.py", *small, "--write", report],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    ).stdout
+    assert report.read_text() + "\n" == said
+    for model in ("no model", "a model"):
+        alone = re.search(
+            rf"\| 2 channels, {model} \| ([\d.]+) \| ([\d.]+) \| [\d.]+ x \| [\d,]+ \|", said
+        )
+        assert alone is not None
+        assert 0 < float(alone[1]) <= float(alone[2])
+        assert re.search(rf"\| 2 channels, {model} \| [\d,]+ rows/s \| [\d,]+ rows/s \|", said)
+    assert "| 3 series |" in said
     assert "Times are those of the processor" in said
+
+
+def test_sizes_of_saved_streams_are_written(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "sizes.csv"
+    small = ["--channels", "2", "--rows", "100", "80"]
+    said = run("stream_state", *small, "--write", str(report))
+    assert report.read_text(encoding="utf-8") == said
+    written = [(row["model"], row["rows"]) for row in rows_of(report)]
+    assert written == [("no", "80"), ("no", "100"), ("yes", "80"), ("yes", "100")]
+
+
+def test_the_table_of_many_machines(
+    load: Load,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = tmp_path / "rows.csv"
+    words = "--seconds-per-series 0.01 --seconds-per-task 0.001 --series 10000 --machines 1 2"
+    paths = ["--output", str(rows)]
+    small = ["--series-a-task", "100", "--days-between-failures", "30", "--seeds", "1"]
+    monkeypatch.setattr(sys, "argv", ["many_machines", *words.split(), *paths, *small])
+    load("many_machines").main()
+    with rows.open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert [row["machines"] for row in found] == ["1", "2"]
+    assert all(0.5 < float(row["efficiency"]) <= 1.2 for row in found)
+    assert "| 2 | 30 d | 100 |" in capsys.readouterr().out
+
+
+def test_what_ray_costs(tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs Ray")
+    report = tmp_path / "cluster.md"
+    words = ["--fits", "4", "--tasks", "20", "--workers", "1"]
+    # in a process of its own, as it is run: Ray's workers import what they call by its name
+    script = [sys.executable, str(FOLDER / "cluster.py"), *words, "--write", str(report)]
+    subprocess.run(script, check=True, capture_output=True)
+    text = report.read_text(encoding="utf-8")
+    assert "| efficiency, 1 to 1 workers | 1.00 |" in text
+    assert "| a task that does nothing |" in text

@@ -13,11 +13,8 @@ import pytest
 
 from characterisation import cases
 from characterisation.records import Near, compare
-from subadjacent import SubAdjacentDetector
+from subadjacent import SubAdjacentDetector, SubAdjacentHybridDetector
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.methods.neural.transformers import SubAdjacentMethod
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.with_network import NetworkedViewsMethod
 
 # scores are rounded to six decimals before they are divided by the entity's unit, 2e-3 or more:
 # rounding the other way is a difference of 1e-6 over the unit. Few rows are multiplied out in
@@ -58,17 +55,10 @@ def test_causal_form_on_a_plant() -> None:
     _compare(causal, test, "causal-plant")
 
 
-class WithTinyNetwork(SubAdjacentDetector):
-    """The default with a network that trains in a second."""
-
-    def _method(self) -> NetworkedViewsMethod:
-        settings = ViewSettings(views=EXPECTING)
-        return NetworkedViewsMethod(settings, SubAdjacentMethod(size="tiny", epochs=1))
-
-
 def test_default_with_a_network_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
-    _compare(WithTinyNetwork().fit(train), test, "network-plant")
+    hybrid = SubAdjacentHybridDetector(views=EXPECTING, size="tiny", epochs=1)
+    _compare(hybrid.fit(train), test, "network-plant")
 
 
 def _compare(detector: BaseDetector, test: Any, name: str, near: Near = NEAR) -> None:

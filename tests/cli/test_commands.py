@@ -62,7 +62,7 @@ def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--budget", "1s"), ("--device", "cpu"), ("--seed", "5")]
+    ("option", "value"), [("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "5")]
 )
 def test_options_of_a_network_are_refused_without_one(
     command: Run, option: str, value: str
@@ -353,13 +353,13 @@ def test_a_budget_of_false_alarms_is_kept(command: Run, plant: Path) -> None:
 
 def test_a_network_is_added_with_its_own_options(command: Run, plant: Path) -> None:
     command(
-        "fit", plant, "-o", "model", "--network", "small", "--budget", "1s",
+        "fit", plant, "-o", "model", "--network", "small", "--max-training-time", "1s",
         "--seed", "5", "--device", "cpu",
     )  # fmt: skip
     parameters = json.loads(command("info", "model").stdout)["parameters"]
-    assert parameters["network"] == "small"
+    assert parameters["size"] == "small"
     assert parameters["random_state"] == 5
-    assert parameters["budget"] == "1s"
+    assert parameters["max_training_time"] == "1s"
 
 
 def test_labels_change_nothing_but_the_report(command: Run, plant: Path, tmp_path: Path) -> None:
@@ -424,7 +424,7 @@ EVALUATE = ["evaluate", "x.csv", "--label", "y"]
 BAD_VALUES = {
     "--device": (("tpu", "meta", "cuda:99"), (FIT, DETECT, SCORE, REPORT)),
     "--detector": (("knnn", "SubAdjacentDetector", ""), (FIT, DETECT)),
-    "--budget": (("soon", "0s", "-5m", ""), (FIT, DETECT)),
+    "--max-training-time": (("soon", "0s", "-5m", ""), (FIT, DETECT)),
     "--false-alarms": (
         ("lots", "0/week", "1/never", "conformal", "0", "0%", "60%", "0.7", "1% adaptive", ""),
         (FIT, DETECT),

@@ -62,8 +62,24 @@ def test_detect_takes_a_name_and_that_detectors_settings(
     told = json.loads(command("info", "out/model").stdout)
     assert (told["kind"], told["parameters"]["variance"]) == ("PCADetector", 0.8)
     refused = command("detect", plant, "--config", "pca.toml", "-o", "again", code=1).stderr
-    assert "pca.toml must name parameters of the detector (adapt_after, budget" in refused
+    assert "pca.toml must name parameters of the detector (adapt_after, contamination" in refused
     assert not (tmp_path / "again").exists()
+
+
+def test_another_librarys_detector_finds_alarms_but_is_not_saved(
+    command: Run, plant: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "forest.toml").write_text("detector__n_estimators = 5\n")
+    done = command("detect", plant, "--detector", "iforest", "--config", "forest.toml", "-o", "out")
+    assert "no model is written: another library's detector" in done.stderr
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
+        "alarms.csv",
+        "report.html",
+        "scores.csv",
+    ]
+    refused = command("fit", plant, "--detector", "iforest", "-o", "model", code=1).stderr
+    assert "detector must be one of ours to be saved" in refused
+    assert not (tmp_path / "model").exists()
 
 
 def test_settings_can_say_that_nothing_becomes_normal(
@@ -83,7 +99,7 @@ def test_an_unknown_name_is_refused_with_all_that_are_known(command: Run, plant:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--network", "small"), ("--budget", "1s"), ("--device", "cpu"), ("--seed", "1")],
+    [("--network", "small"), ("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "1")],
 )
 def test_an_option_that_a_detector_has_no_use_for_is_refused(
     command: Run, option: str, value: str

@@ -52,4 +52,4 @@ def test_an_address_in_use_is_bad_input(command: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         done = command("watch", *URL, "--query", "up", "--listen", listen, code=1)
-    assert done.stderr.startswith(f"error: listen must be a free address; {listen}: ")
+    assert done.stderr.startswith(f"error: listen must be an address that is free; {listen}: ")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
-from subadjacent.data.faults import faults, set_aside
+from subadjacent.data.faults import faults, replace_faults
 from subadjacent.data.series import TrainSeries
 
 Floats = NDArray[np.float64]
@@ -45,19 +44,19 @@ def test_one_side_that_reaches_further_lets_the_other_do_so() -> None:
     assert faults(values).nonzero()[0].tolist() == [51]
 
 
-@pytest.mark.parametrize("kind", ["noise", "cycle", "waiting times", "flag", "pulses", "few rows"])
-def test_what_channels_do_by_themselves_is_no_fault(kind: str) -> None:
-    rng = np.random.default_rng(1)
-    time = np.arange(5000)
-    values = {
-        "noise": rng.normal(size=5000),
-        "cycle": np.sin(time / 9),
-        "waiting times": rng.exponential(size=5000),
-        "flag": (time % 500 == 3).astype(float),
-        "pulses": np.where(time % 400 == 3, rng.uniform(50, 90, 5000), 0),
-        "few rows": np.where(time == 3, 9999.0, rng.normal(size=5000)),
-    }[kind][:, None]
-    assert not faults(values[:20] if kind == "few rows" else values).any()
+def test_what_channels_do_by_themselves_is_no_fault() -> None:
+    for kind in ["noise", "cycle", "waiting times", "flag", "pulses", "few rows"]:
+        rng = np.random.default_rng(1)
+        time = np.arange(5000)
+        values = {
+            "noise": rng.normal(size=5000),
+            "cycle": np.sin(time / 9),
+            "waiting times": rng.exponential(size=5000),
+            "flag": (time % 500 == 3).astype(float),
+            "pulses": np.where(time % 400 == 3, rng.uniform(50, 90, 5000), 0),
+            "few rows": np.where(time == 3, 9999.0, rng.normal(size=5000)),
+        }[kind][:, None]
+        assert not faults(values[:20] if kind == "few rows" else values).any()
 
 
 def test_what_comes_again_and_again_with_values_of_its_own_is_how_the_channel_is() -> None:
@@ -83,7 +82,7 @@ def test_faults_take_the_value_before_them_within_their_segment() -> None:
     values = np.tile([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]], (100, 1))
     values[4, 0] = values[60, 0] = values[61, 0] = 9999
     series = TrainSeries(values, starts=(0, 60), entity="a")
-    learned = set_aside(series)
+    learned = replace_faults(series)
     assert learned.series.values[[4, 60, 61], 0].tolist() == [1, 3, 3]
     assert learned.series.entity == "a"
     assert learned.series.starts == (0, 60)
@@ -97,5 +96,5 @@ def test_faults_take_the_value_before_them_within_their_segment() -> None:
 
 def test_a_series_without_faults_is_not_copied() -> None:
     series = TrainSeries(ramp())
-    assert set_aside(series) == (series, None)
+    assert replace_faults(series) == (series, None)
     assert not faults(np.zeros((0, 3))).any()

@@ -118,18 +118,18 @@ def test_a_missing_time_is_refused(library: Library) -> None:
 
 
 @each
-@pytest.mark.parametrize("eve", ["2024-03-30", "2024-10-26"], ids=["spring", "autumn"])
-def test_time_zones_tick_through_the_change_of_clocks(library: Library, eve: str) -> None:
-    # in Berlin clocks change at 01:00 UTC
-    berlin = pd.date_range(f"{eve} 22:00", periods=6, freq="h", tz="UTC").tz_convert(
-        "Europe/Berlin"
-    )
-    column = pa.array(berlin) if library.table is pa.Table else berlin
-    (series,) = read(library.frame({"t": column, "a": range(6)}), fill_limit=0).series
-    assert series.interval == 3600
-    assert series.starts == (0,)
-    assert [series.label(row) for row in range(6)] == list(berlin)
-    assert series.label(4).utcoffset() == berlin[4].utcoffset()
+def test_time_zones_tick_through_the_change_of_clocks(library: Library) -> None:
+    for eve in ["2024-03-30", "2024-10-26"]:
+        # in Berlin clocks change at 01:00 UTC
+        berlin = pd.date_range(f"{eve} 22:00", periods=6, freq="h", tz="UTC").tz_convert(
+            "Europe/Berlin"
+        )
+        column = pa.array(berlin) if library.table is pa.Table else berlin
+        (series,) = read(library.frame({"t": column, "a": range(6)}), fill_limit=0).series
+        assert series.interval == 3600
+        assert series.starts == (0,)
+        assert [series.label(row) for row in range(6)] == list(berlin)
+        assert series.label(4).utcoffset() == berlin[4].utcoffset()
 
 
 @each
@@ -144,13 +144,13 @@ def test_days_are_a_clock(library: Library) -> None:
 
 
 @each
-@pytest.mark.parametrize("name", ["timestamp", "ds"])
-def test_time_since_a_start_is_a_clock_when_the_name_says_so(library: Library, name: str) -> None:
-    since = [timedelta(seconds=2 * n) for n in range(3)]
-    (series,) = read(library.frame({name: since, "a": range(3)})).series
-    assert series.interval == 2
-    assert series.channels == ("a",)
-    assert series.label(2) == since[2]
+def test_time_since_a_start_is_a_clock_when_the_name_says_so(library: Library) -> None:
+    for name in ["timestamp", "ds"]:
+        since = [timedelta(seconds=2 * n) for n in range(3)]
+        (series,) = read(library.frame({name: since, "a": range(3)})).series
+        assert series.interval == 2
+        assert series.channels == ("a",)
+        assert series.label(2) == since[2]
 
 
 @each
@@ -165,13 +165,13 @@ def test_a_measured_duration_is_no_clock(library: Library) -> None:
 
 
 @each
-@pytest.mark.parametrize("name", ["timestamp", "ds", "Time", "ts"])
-def test_numbers_are_a_clock_when_the_name_says_so(library: Library, name: str) -> None:
-    (series,) = read(library.frame({name: [10, 20, 90], "a": [1, 2, 3]}), fill_limit=2).series
-    assert series.channels == ("a",)
-    assert series.starts == (0, 2)
-    assert series.interval is None  # nobody has told their unit
-    assert series.label(2) == 90
+def test_numbers_are_a_clock_when_the_name_says_so(library: Library) -> None:
+    for name in ["timestamp", "ds", "Time", "ts"]:
+        (series,) = read(library.frame({name: [10, 20, 90], "a": [1, 2, 3]}), fill_limit=2).series
+        assert series.channels == ("a",)
+        assert series.starts == (0, 2)
+        assert series.interval is None  # nobody has told their unit
+        assert series.label(2) == 90
 
 
 @each
@@ -261,32 +261,28 @@ def test_missing_values_are_filled(library: Library) -> None:
 
 
 @each
-@pytest.mark.parametrize(
-    "dtype", ["float32", "float16", "bool", "int8", "int16", "uint8", "uint16"]
-)
-def test_what_float32_holds_exactly_becomes_float32(library: Library, dtype: str) -> None:
-    info = np.iinfo(dtype) if "int" in dtype else None
-    extremes = [0, 1] if info is None else [info.min, info.max]
-    frame = library.frame(
-        {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array(extremes, dtype=dtype)}
-    )
-    values = read(frame).series[0].values
-    assert values.dtype == np.float32
-    assert values.tolist() == [[0.5, extremes[0]], [1.5, extremes[1]]]
+def test_what_float32_holds_exactly_becomes_float32(library: Library) -> None:
+    for dtype in ["float32", "float16", "bool", "int8", "int16", "uint8", "uint16"]:
+        info = np.iinfo(dtype) if "int" in dtype else None
+        extremes = [0, 1] if info is None else [info.min, info.max]
+        frame = library.frame(
+            {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array(extremes, dtype=dtype)}
+        )
+        values = read(frame).series[0].values
+        assert values.dtype == np.float32
+        assert values.tolist() == [[0.5, extremes[0]], [1.5, extremes[1]]]
 
 
 @each
-@pytest.mark.parametrize("dtype", ["float64", "int32", "uint32", "int64", "uint64"])
-def test_one_column_that_float32_cannot_hold_makes_all_float64(
-    library: Library, dtype: str
-) -> None:
-    number = 2**24 + 1
-    frame = library.frame(
-        {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array([number, 0], dtype=dtype)}
-    )
-    values = read(frame).series[0].values
-    assert values.dtype == np.float64
-    assert values.tolist() == [[0.5, number], [1.5, 0]]
+def test_one_column_that_float32_cannot_hold_makes_all_float64(library: Library) -> None:
+    for dtype in ["float64", "int32", "uint32", "int64", "uint64"]:
+        number = 2**24 + 1
+        frame = library.frame(
+            {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array([number, 0], dtype=dtype)}
+        )
+        values = read(frame).series[0].values
+        assert values.dtype == np.float64
+        assert values.tolist() == [[0.5, number], [1.5, 0]]
 
 
 @each
@@ -368,29 +364,27 @@ def test_a_gap_after_a_break_is_filled_from_its_own_segment(library: Library) ->
 
 
 @each
-@pytest.mark.parametrize(("who", "when"), [("item_id", "timestamp"), ("unique_id", "ds")])
-def test_a_long_frame_is_read_by_entity_and_answered_by_row(
-    library: Library, who: str, when: str
-) -> None:
-    frame = library.frame(
-        {
-            when: minutes(0, 0, 1, 1, 30, 2),
-            "a": [10, 20, 11, 21, 22, 12],
-            who: ["z", "b", "z", "b", "b", "z"],
-        }
-    )
-    table = read(frame, fill_limit=5)
-    first, second = table.series
-    assert (first.entity, second.entity) == ("z", "b")
-    assert first.values.tolist() == [[10], [11], [12]]
-    assert second.values.tolist() == [[20], [21], [22]]
-    assert first.starts == (0,)
-    assert second.starts == (0, 2)
-    assert first.interval == second.interval == 60
-    assert [second.label(row) for row in range(3)] == minutes(0, 1, 30)
-    found = table.restore([np.array([0, 1, 2]), np.array([10, 11, 12])], "score")
-    assert library.listed(found) == [0, 10, 1, 11, 12, 2]
-    check_way_back(library, table)
+def test_a_long_frame_is_read_by_entity_and_answered_by_row(library: Library) -> None:
+    for who, when in [("item_id", "timestamp"), ("unique_id", "ds")]:
+        frame = library.frame(
+            {
+                when: minutes(0, 0, 1, 1, 30, 2),
+                "a": [10, 20, 11, 21, 22, 12],
+                who: ["z", "b", "z", "b", "b", "z"],
+            }
+        )
+        table = read(frame, fill_limit=5)
+        first, second = table.series
+        assert (first.entity, second.entity) == ("z", "b")
+        assert first.values.tolist() == [[10], [11], [12]]
+        assert second.values.tolist() == [[20], [21], [22]]
+        assert first.starts == (0,)
+        assert second.starts == (0, 2)
+        assert first.interval == second.interval == 60
+        assert [second.label(row) for row in range(3)] == minutes(0, 1, 30)
+        found = table.restore([np.array([0, 1, 2]), np.array([10, 11, 12])], "score")
+        assert library.listed(found) == [0, 10, 1, 11, 12, 2]
+        check_way_back(library, table)
 
 
 @each
@@ -420,17 +414,14 @@ def test_an_error_in_a_long_frame_names_the_entity(library: Library) -> None:
     assert refusal(frame).startswith("X['5'] must not exceed")
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
+def test_two_columns_of_one_name_are_refused() -> None:
+    cases: list[Any] = [
         pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]),
         pa.table([[1], [2], [3]], names=["a", "b", "a"]),
-    ],
-    ids=["pandas", "arrow"],
-)
-def test_two_columns_of_one_name_are_refused(frame: Any) -> None:
-    assert refusal(frame).startswith("X must not have two columns of one name: ")
-    assert "'a' 2 times" in refusal(frame)
+    ]
+    for frame in cases:
+        assert refusal(frame).startswith("X must not have two columns of one name: ")
+        assert "'a' 2 times" in refusal(frame)
 
 
 def test_a_lazy_frame_must_be_collected() -> None:
@@ -439,21 +430,18 @@ def test_a_lazy_frame_must_be_collected() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("vector", "library", "name"),
-    [
+def test_a_vector_is_one_channel() -> None:
+    cases: list[Any] = [
         (pd.Series([1, 2, 3], name="flow", index=[5, 6, 7]), LIBRARIES[0], "flow"),
         (pd.Series([1, 2, 3]), LIBRARIES[0], "0"),
         (pl.Series("flow", [1, 2, 3]), LIBRARIES[1], "flow"),
         (pa.chunked_array([[1], [2, 3]]), LIBRARIES[2], ""),
-    ],
-    ids=["pandas", "pandas without a name", "polars", "arrow"],
-)
-def test_a_vector_is_one_channel(vector: Any, library: Library, name: str) -> None:
-    table = read(vector)
-    assert table.series[0].channels == (name,)
-    assert table.series[0].values.tolist() == [[1], [2], [3]]
-    check_way_back(library, table)
+    ]
+    for vector, library, name in cases:
+        table = read(vector)
+        assert table.series[0].channels == (name,)
+        assert table.series[0].values.tolist() == [[1], [2], [3]]
+        check_way_back(library, table)
 
 
 def test_what_narwhals_has_wrapped_is_read_too() -> None:
@@ -463,9 +451,9 @@ def test_what_narwhals_has_wrapped_is_read_too() -> None:
         check_way_back(library, table)
 
 
-@pytest.mark.parametrize("other", [None, 3, "text", [1], [[1, 2]], np.eye(2), {"a": [1]}, object()])
-def test_other_things_are_no_frames(other: Any) -> None:
-    assert not is_frame(other)
+def test_other_things_are_no_frames() -> None:
+    for other in [None, 3, "text", [1], [[1, 2]], np.eye(2), {"a": [1]}, object()]:
+        assert not is_frame(other)
 
 
 INDEXES = {
@@ -480,21 +468,19 @@ INDEXES = {
 }
 
 
-@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES.keys())
-def test_the_index_comes_back_and_labels_the_rows(index: pd.Index[Any]) -> None:
-    table = read(pd.DataFrame({"a": [1, 2, 3]}, index=index))
-    assert [table.series[0].label(row) for row in range(3)] == list(index)
-    vector = table.restore([np.array([0.5, 1.5, 2.5])], "oddness")
-    pd.testing.assert_series_equal(vector, pd.Series([0.5, 1.5, 2.5], index, name="oddness"))
-    both = table.restore([np.array([[1, 2], [3, 4], [5, 6]])], ("p", "q"))
-    pd.testing.assert_frame_equal(both, pd.DataFrame({"p": [1, 3, 5], "q": [2, 4, 6]}, index))
+def test_the_index_comes_back_and_labels_the_rows() -> None:
+    for index in INDEXES.values():
+        table = read(pd.DataFrame({"a": [1, 2, 3]}, index=index))
+        assert [table.series[0].label(row) for row in range(3)] == list(index)
+        vector = table.restore([np.array([0.5, 1.5, 2.5])], "oddness")
+        pd.testing.assert_series_equal(vector, pd.Series([0.5, 1.5, 2.5], index, name="oddness"))
+        both = table.restore([np.array([[1, 2], [3, 4], [5, 6]])], ("p", "q"))
+        pd.testing.assert_frame_equal(both, pd.DataFrame({"p": [1, 3, 5], "q": [2, 4, 6]}, index))
 
 
-@pytest.mark.parametrize(
-    ("index", "interval"), [("dates", 60), ("dates in a zone", 3600), ("time since a start", 60)]
-)
-def test_an_index_of_times_is_the_clock(index: str, interval: float) -> None:
-    assert read(pd.DataFrame({"a": [1, 2, 3]}, INDEXES[index])).series[0].interval == interval
+def test_an_index_of_times_is_the_clock() -> None:
+    for index, interval in [("dates", 60), ("dates in a zone", 3600), ("time since a start", 60)]:
+        assert read(pd.DataFrame({"a": [1, 2, 3]}, INDEXES[index])).series[0].interval == interval
 
 
 def test_the_index_is_held_to_the_same_rules_as_a_column() -> None:
@@ -506,12 +492,12 @@ def test_the_index_is_held_to_the_same_rules_as_a_column() -> None:
     assert "must tick regularly" in refusal(ragged)
 
 
-@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES.keys())
-def test_a_time_column_labels_the_rows_whatever_the_index(index: pd.Index[Any]) -> None:
-    frame = pd.DataFrame({"t": minutes(5, 6, 7), "a": [1, 2, 3]}, index)
-    table = read(frame)
-    assert [table.series[0].label(row) for row in range(3)] == minutes(5, 6, 7)
-    assert table.restore([np.arange(3)], "score").index.equals(index)
+def test_a_time_column_labels_the_rows_whatever_the_index() -> None:
+    for index in INDEXES.values():
+        frame = pd.DataFrame({"t": minutes(5, 6, 7), "a": [1, 2, 3]}, index)
+        table = read(frame)
+        assert [table.series[0].label(row) for row in range(3)] == minutes(5, 6, 7)
+        assert table.restore([np.arange(3)], "score").index.equals(index)
 
 
 def test_a_long_frame_may_have_its_times_in_the_index() -> None:
@@ -525,17 +511,17 @@ def test_a_long_frame_may_have_its_times_in_the_index() -> None:
     assert table.restore([np.arange(2), np.arange(2)], "score").index.equals(frame.index)
 
 
-@pytest.mark.parametrize("names", [[0, 1], ["a", 7], [("x", "y"), ("x", "z")]], ids=str)
-def test_columns_may_be_called_anything(names: list[Any]) -> None:
-    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]])
-    frame.columns = pd.Index(names)
-    table = read(frame)
-    assert table.series[0].channels == tuple(map(str, names))
-    assert table.series[0].values.tolist() == [[1, 2], [3, 4]]
-    assert table.names == tuple(map(str, names))
-    # scikit-learn reads the names of the header, and refuses some that are text and some not
-    mixed = names == ["a", 7]
-    assert list(table.header.columns) == (["a", "7"] if mixed else names)
+def test_columns_may_be_called_anything() -> None:
+    for names in [[0, 1], ["a", 7], [("x", "y"), ("x", "z")]]:
+        frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]])
+        frame.columns = pd.Index(names)
+        table = read(frame)
+        assert table.series[0].channels == tuple(map(str, names))
+        assert table.series[0].values.tolist() == [[1, 2], [3, 4]]
+        assert table.names == tuple(map(str, names))
+        # scikit-learn reads the names of the header, and refuses some that are text and some not
+        mixed = names == ["a", 7]
+        assert list(table.header.columns) == (["a", "7"] if mixed else names)
 
 
 def labels_of(frame: pd.DataFrame) -> list[Any]:
@@ -544,23 +530,20 @@ def labels_of(frame: pd.DataFrame) -> list[Any]:
     return table.restore([np.zeros((len(frame), len(names)))], names).columns
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
+def test_a_result_for_the_channels_has_the_frames_own_labels() -> None:
+    cases: list[Any] = [
         pd.RangeIndex(2),
         pd.Index([5, 3]),
         pd.Index(["a", 7]),
         pd.MultiIndex.from_tuples([("x", "y"), ("x", "z")], names=["place", "what"]),
         pd.Index(["p", "q"], name="sensor"),
-    ],
-    ids=["range", "numbers", "mixed", "levels", "named"],
-)
-def test_a_result_for_the_channels_has_the_frames_own_labels(columns: pd.Index[Any]) -> None:
-    frame = pd.DataFrame(np.eye(2), columns=columns)
-    pd.testing.assert_index_equal(labels_of(frame), columns, exact="equiv")
-    # other names are kept as they were asked for
-    found = read(frame).restore([np.eye(2)], ("normal", "anomalous"))
-    assert list(found.columns) == ["normal", "anomalous"]
+    ]
+    for columns in cases:
+        frame = pd.DataFrame(np.eye(2), columns=columns)
+        pd.testing.assert_index_equal(labels_of(frame), columns, exact="equiv")
+        # other names are kept as they were asked for
+        found = read(frame).restore([np.eye(2)], ("normal", "anomalous"))
+        assert list(found.columns) == ["normal", "anomalous"]
 
 
 def test_own_labels_leave_out_time_and_entity() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.data.missing import known_rows, only, require_values, stand_in
+from subadjacent.data.missing import replace_missing, require_values, select_rows, usable_rows
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
@@ -23,10 +23,10 @@ def series(n: int = 10, *missing: tuple[slice, int], starts: tuple[int, ...] = (
 
 def test_models_learn_from_the_rows_that_have_all_values_by_hand() -> None:
     holed = series(10, (slice(2, 4), 0), (slice(3, 5), 1), starts=(0, 7))
-    rows = known_rows(holed)
+    rows = usable_rows(holed)
     assert rows is not None
     assert np.flatnonzero(rows).tolist() == [0, 1, 5, 6, 7, 8, 9]
-    learned = only(holed, rows)
+    learned = select_rows(holed, rows)
     assert learned.values[:, 0].tolist() == [0, 1, 5, 6, 7, 8, 9]
     # no window reaches across what was left out
     assert learned.starts == (0, 2, 4)
@@ -36,18 +36,18 @@ def test_models_learn_from_the_rows_that_have_all_values_by_hand() -> None:
 
 def test_rows_at_either_end_may_be_left_out() -> None:
     holed = series(10, (slice(0, 2), 0), (slice(9, 10), 1))
-    assert only(holed, known_rows(holed)).values[:, 0].tolist() == list(range(2, 9))
-    assert only(holed, known_rows(holed)).starts == (0,)
+    assert select_rows(holed, usable_rows(holed)).values[:, 0].tolist() == list(range(2, 9))
+    assert select_rows(holed, usable_rows(holed)).starts == (0,)
 
 
 def test_where_few_rows_have_all_values_all_are_learned_from() -> None:
     half = series(10, (slice(0, 3), 0), (slice(3, 5), 1))
-    rows = known_rows(half)
+    rows = usable_rows(half)
     assert rows is not None
     assert rows.sum() == 5
     more = series(10, (slice(0, 3), 0), (slice(3, 6), 1))
-    assert known_rows(more) is None
-    learned = only(more, known_rows(more))
+    assert usable_rows(more) is None
+    learned = select_rows(more, usable_rows(more))
     assert learned.values is more.values
     assert learned.missing is None
     assert learned.index is more.index
@@ -55,29 +55,29 @@ def test_where_few_rows_have_all_values_all_are_learned_from() -> None:
 
 def test_a_series_with_all_values_is_itself() -> None:
     whole = series()
-    assert known_rows(whole) is None
-    assert only(whole, None) is whole
-    assert stand_in(whole, np.zeros(2)) is whole
+    assert usable_rows(whole) is None
+    assert select_rows(whole, None) is whole
+    assert replace_missing(whole, np.zeros(2)) is whole
     require_values(whole)
 
 
 def test_a_missing_value_is_what_its_channel_typically_is() -> None:
     holed = series(4, (slice(1, 3), 1))
-    filled = stand_in(holed, np.array([7.5, 8.5]))
+    filled = replace_missing(holed, np.array([7.5, 8.5]))
     assert filled.values.tolist() == [[0, 0], [1, 8.5], [2, 8.5], [3, 30]]
     assert filled.missing is holed.missing
     # what came stays as it was
     assert holed.values[1, 1] == 10
 
 
-@pytest.mark.parametrize(
-    ("dtype", "kept"), [(np.float32, np.float32), (np.float64, np.float64), (np.int64, np.float64)]
-)
-def test_a_stand_in_keeps_its_fraction(dtype: type, kept: type) -> None:
-    missing = np.array([[False], [True]])
-    filled = stand_in(TrainSeries(np.ones((2, 1), dtype), missing=missing), np.array([0.5]))
-    assert filled.values.tolist() == [[1], [0.5]]
-    assert filled.values.dtype == kept
+def test_a_stand_in_keeps_its_fraction() -> None:
+    for dtype, kept in [(np.float32, np.float32), (np.float64, np.float64), (np.int64, np.float64)]:
+        missing = np.array([[False], [True]])
+        filled = replace_missing(
+            TrainSeries(np.ones((2, 1), dtype), missing=missing), np.array([0.5])
+        )
+        assert filled.values.tolist() == [[1], [0.5]]
+        assert filled.values.dtype == kept
 
 
 def test_a_channel_may_be_missing_in_half_of_the_rows_to_fit_on() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
-import pytest
 
 from subadjacent.data.files import open_files
 from subadjacent.data.inputs import read
@@ -30,37 +30,37 @@ def test_columns_come_in_the_order_of_the_table_whatever_their_case() -> None:
     assert columns_named(("a",), ["ab", 1]) == []
 
 
-@pytest.mark.parametrize("name", in_any_case(LABEL_NAMES))
-def test_labels_are_labels_in_a_frame_and_in_a_file(tmp_path: Path, name: str) -> None:
-    frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: LABELS})
-    assert read(frame).series[0].channels == ("flow",)
-    frame.write_csv(tmp_path / "plant.csv")
-    rows = open_files([str(tmp_path / "plant.csv")])
-    assert rows.label == name
-    assert rows.channels == ("flow",)
-    labels = rows.whole().labels
-    assert labels is not None
-    assert labels.tolist() == LABELS
+def test_labels_are_labels_in_a_frame_and_in_a_file(tmp_path: Path) -> None:
+    for name in in_any_case(LABEL_NAMES):
+        frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: LABELS})
+        assert read(frame).series[0].channels == ("flow",)
+        frame.write_csv(tmp_path / "plant.csv")
+        rows = open_files([str(tmp_path / "plant.csv")])
+        assert rows.label == name
+        assert rows.channels == ("flow",)
+        labels = rows.whole().labels
+        assert labels is not None
+        assert labels.tolist() == LABELS
 
 
-@pytest.mark.parametrize("name", in_any_case(TIME_NAMES))
-def test_times_are_times_in_a_frame_and_in_a_file(tmp_path: Path, name: str) -> None:
-    frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: [10, 20, 30]})
-    (series,) = read(frame).series
-    assert series.channels == ("flow",)
-    assert series.label(2) == 30
-    frame.write_csv(tmp_path / "plant.csv")
-    rows = open_files([str(tmp_path / "plant.csv")])
-    assert rows.time == name
-    assert rows.channels == ("flow",)
+def test_times_are_times_in_a_frame_and_in_a_file(tmp_path: Path) -> None:
+    for name in in_any_case(TIME_NAMES):
+        frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: [10, 20, 30]})
+        (series,) = read(frame).series
+        assert series.channels == ("flow",)
+        assert series.label(2) == 30
+        frame.write_csv(tmp_path / "plant.csv")
+        rows = open_files([str(tmp_path / "plant.csv")])
+        assert rows.time == name
+        assert rows.channels == ("flow",)
 
 
-@pytest.mark.parametrize("name", in_any_case(ENTITY_NAMES))
-def test_entities_are_entities_in_a_frame_and_in_a_file(tmp_path: Path, name: str) -> None:
-    frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: ["x", "y", "x"]})
-    assert [series.entity for series in read(frame).series] == ["x", "y"]
-    frame.write_csv(tmp_path / "plant.csv")
-    assert open_files([str(tmp_path / "plant.csv")]).entity == name
+def test_entities_are_entities_in_a_frame_and_in_a_file(tmp_path: Path) -> None:
+    for name in in_any_case(ENTITY_NAMES):
+        frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: ["x", "y", "x"]})
+        assert [series.entity for series in read(frame).series] == ["x", "y"]
+        frame.write_csv(tmp_path / "plant.csv")
+        assert open_files([str(tmp_path / "plant.csv")]).entity == name
 
 
 def test_a_second_time_column_of_a_file_is_no_channel_that_the_frame_would_refuse(
@@ -74,25 +74,29 @@ def test_a_second_time_column_of_a_file_is_no_channel_that_the_frame_would_refus
     assert read(rows.whole().frame).series[0].channels == ("a",)
 
 
-@pytest.mark.parametrize(
-    ("value", "word"),
-    [
+def test_a_label_is_one_word_however_it_is_written() -> None:
+    cases: list[Any] = [
         (1, "1"), (1.0, "1"), ("-1.00", "-1"), (True, "true"), (" Normal ", "normal"),
         ("A ttack", "attack"), ("\u22121", "-1"), (0.5, "0.5"), ("v1.0", "v1"), ("", ""),
-    ],
-)  # fmt: skip
-def test_a_label_is_one_word_however_it_is_written(value: object, word: str) -> None:
-    assert as_word(value) == word
+    ]  # fmt: skip
+    for value, word in cases:
+        assert as_word(value) == word
 
 
-@pytest.mark.parametrize(
-    "values",
-    [[0, 1], [1], [0.0], [-1, 1], ["yes", "NO"], ["Normal", "Attack"], [True, False], ["0", 0, 1]],
-)
-def test_two_words_for_labels_at_most_look_like_labels(values: list[object]) -> None:
-    assert look_like_labels(values)
+def test_two_words_for_labels_at_most_look_like_labels() -> None:
+    for values in [
+        [0, 1],
+        [1],
+        [0.0],
+        [-1, 1],
+        ["yes", "NO"],
+        ["Normal", "Attack"],
+        [True, False],
+        ["0", 0, 1],
+    ]:
+        assert look_like_labels(values)
 
 
-@pytest.mark.parametrize("values", [[], [0, 1, 2], [-1, 0, 1], [20], [0.5, 1], ["on", "off"]])
-def test_other_values_do_not(values: list[object]) -> None:
-    assert not look_like_labels(values)
+def test_other_values_do_not() -> None:
+    for values in [[], [0, 1, 2], [-1, 0, 1], [20], [0.5, 1], ["on", "off"]]:
+        assert not look_like_labels(values)

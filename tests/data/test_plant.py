@@ -38,13 +38,13 @@ def test_both_parts_have_the_asked_shape(plant: Plant) -> None:
     assert plant.labels.dtype == plant.kind.dtype == np.uint8
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_an_event_changes_its_channels_on_every_row_and_nothing_else(seed: int) -> None:
-    plant = multivariate(n=2_000, channels=5, seed=seed)
-    expected = np.zeros(plant.test.shape, bool)
-    for event in plant.events:
-        expected[event.start : event.stop, list(event.channels)] = True
-    np.testing.assert_array_equal(plant.test != plant.base, expected)
+def test_an_event_changes_its_channels_on_every_row_and_nothing_else() -> None:
+    for seed in range(5):
+        plant = multivariate(n=2_000, channels=5, seed=seed)
+        expected = np.zeros(plant.test.shape, bool)
+        for event in plant.events:
+            expected[event.start : event.stop, list(event.channels)] = True
+        np.testing.assert_array_equal(plant.test != plant.base, expected)
 
 
 def test_events_are_in_time_order_and_never_touch(plant: Plant) -> None:
@@ -65,13 +65,13 @@ def test_by_default_a_few_per_cent_are_anomalous_and_each_kind_is_as_frequent(
     assert {names.count(name) for name in KINDS} == {3}
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_kind_alone_lasts_as_long_as_the_radius_says(name: str) -> None:
-    plant = multivariate(n=1_000, channels=3, seed=2, kinds=(name,), radius=8)
-    assert {event.kind for event in plant.events} == {name}
-    assert set(plant.kind.tolist()) == {0, KIND_CODES[name]}
-    least, most = (1, 1) if name in ("global", "contextual") else (8, 16)
-    assert all(least <= event.stop - event.start <= most for event in plant.events)
+def test_a_kind_alone_lasts_as_long_as_the_radius_says() -> None:
+    for name in KINDS:
+        plant = multivariate(n=1_000, channels=3, seed=2, kinds=(name,), radius=8)
+        assert {event.kind for event in plant.events} == {name}
+        assert set(plant.kind.tolist()) == {0, KIND_CODES[name]}
+        least, most = (1, 1) if name in ("global", "contextual") else (8, 16)
+        assert all(least <= event.stop - event.start <= most for event in plant.events)
 
 
 def test_global_points_leave_the_channels_range_and_contextual_points_do_not(
@@ -114,25 +114,24 @@ def test_other_anomalies_leave_the_clean_rows_as_they_are() -> None:
     np.testing.assert_array_equal(many.base, none.base)
 
 
-@pytest.mark.parametrize("options", [{"kinds": ()}, {"ratio": 0}])
-def test_no_kinds_or_no_ratio_gives_a_clean_test_part(options: dict[str, Any]) -> None:
-    plant = multivariate(n=300, channels=3, seed=4, **options)
-    assert plant.events == ()
-    np.testing.assert_array_equal(plant.test, plant.base)
+def test_no_kinds_or_no_ratio_gives_a_clean_test_part() -> None:
+    for options in [{"kinds": ()}, {"ratio": 0}]:
+        plant = multivariate(n=300, channels=3, seed=4, **options)
+        assert plant.events == ()
+        np.testing.assert_array_equal(plant.test, plant.base)
 
 
-@pytest.mark.parametrize("kinds", [KINDS, ("global",), ("trend",), ("seasonal", "contextual")])
-@pytest.mark.parametrize("radius", [1, 2, 5])
-def test_the_highest_ratio_fits_whatever_the_size(kinds: tuple[str, ...], radius: int) -> None:
-    for n in range(40, 200, 7):
-        plant = multivariate(n, 1, seed=n, kinds=kinds, ratio=0.25, radius=radius)
-        assert all(before.stop < after.start for before, after in pairwise(plant.events))
-        assert plant.events[-1].stop < n
+def test_the_highest_ratio_fits_whatever_the_size() -> None:
+    for radius in [1, 2, 5]:
+        for kinds in [KINDS, ("global",), ("trend",), ("seasonal", "contextual")]:
+            for n in range(40, 200, 7):
+                plant = multivariate(n, 1, seed=n, kinds=kinds, ratio=0.25, radius=radius)
+                assert all(before.stop < after.start for before, after in pairwise(plant.events))
+                assert plant.events[-1].stop < n
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_arguments_are_named_with_the_rule_and_what_came() -> None:
+    cases: list[Any] = [
         ({"n": 67}, r"n must be .* at least 68 \(one event of each kind, with gaps\); got 67"),
         ({"n": 0, "kinds": ()}, r"n must be .* at least 1 .*got 0"),
         ({"channels": 0}, r"channels must be .* at least 1; got 0"),
@@ -143,10 +142,7 @@ def test_the_highest_ratio_fits_whatever_the_size(kinds: tuple[str, ...], radius
         ({"ratio": float("nan")}, r"ratio must be between 0 and 0\.25; got nan"),
         ({"kinds": ("spike",)}, r"kinds must be .*'shapelet'.*'contextual'.*got \['spike'"),
         ({"kinds": "trend"}, r"kinds must be a sequence of names.*got 'trend'"),
-    ],
-)
-def test_bad_arguments_are_named_with_the_rule_and_what_came(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        multivariate(**options)
+    ]
+    for options, message in cases:
+        with pytest.raises(InputError, match=message):
+            multivariate(**options)

@@ -42,42 +42,42 @@ def test_a_scaler_by_hand() -> None:
     assert scaler.invert(np.array([[-1.0, 0.5]])).tolist() == [[2, 5]]
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 5])
-def test_chunks_give_what_two_passes_give(n: int) -> None:
-    # a drift, so that the chunks have different means
-    values = noise(n) * [1, 100] + np.linspace(0, 5, n)[:, None]
-    mean, deviation = two_passes(values)
-    scaler = fitted(values)
-    np.testing.assert_allclose(scaler.center, mean, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(scaler.deviation, deviation if n > 1 else 1.0, rtol=1e-12)
+def test_chunks_give_what_two_passes_give() -> None:
+    for n in [1, 2, 3, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 5]:
+        # a drift, so that the chunks have different means
+        values = noise(n) * [1, 100] + np.linspace(0, 5, n)[:, None]
+        mean, deviation = two_passes(values)
+        scaler = fitted(values)
+        np.testing.assert_allclose(scaler.center, mean, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(scaler.deviation, deviation if n > 1 else 1.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("offset", [1e9, -1e9, 1e12])
-def test_an_offset_does_not_cost_the_deviation_its_digits(offset: float) -> None:
-    values = offset + noise(2 * CHUNK + 5, 1) * 1e-5 * abs(offset)
-    mean, deviation = two_passes(values)
-    scaler = fitted(values)
-    np.testing.assert_allclose(scaler.center, mean, rtol=1e-15)
-    np.testing.assert_allclose(scaler.deviation, deviation, rtol=1e-9)
+def test_an_offset_does_not_cost_the_deviation_its_digits() -> None:
+    for offset in [1e9, -1e9, 1e12]:
+        values = offset + noise(2 * CHUNK + 5, 1) * 1e-5 * abs(offset)
+        mean, deviation = two_passes(values)
+        scaler = fitted(values)
+        np.testing.assert_allclose(scaler.center, mean, rtol=1e-15)
+        np.testing.assert_allclose(scaler.deviation, deviation, rtol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint64, bool])
-def test_narrow_types_are_summed_in_float64(dtype: Any) -> None:
-    values = (noise(5000) * 40).clip(0, 120).astype(dtype)
-    mean, deviation = two_passes(values)
-    scaler = fitted(values)
-    np.testing.assert_allclose(scaler.center, mean, rtol=1e-12)
-    np.testing.assert_allclose(scaler.deviation, deviation, rtol=1e-12)
-    assert scaler.apply(values).dtype == np.float32
+def test_narrow_types_are_summed_in_float64() -> None:
+    for dtype in [np.float16, np.float32, np.int8, np.uint64, bool]:
+        values = (noise(5000) * 40).clip(0, 120).astype(dtype)
+        mean, deviation = two_passes(values)
+        scaler = fitted(values)
+        np.testing.assert_allclose(scaler.center, mean, rtol=1e-12)
+        np.testing.assert_allclose(scaler.deviation, deviation, rtol=1e-12)
+        assert scaler.apply(values).dtype == np.float32
 
 
-@pytest.mark.parametrize("value", [0.0, 0.1, -3.7, 1e6, -1e-300])
-def test_a_constant_channel_keeps_its_unit(value: float) -> None:
-    values = np.full((1001, 1), value)
-    scaler = fitted(values)
-    assert scaler.deviation.tolist() == [1]
-    np.testing.assert_allclose(scaler.center, value, rtol=1e-14)
-    np.testing.assert_allclose(scaler.apply(values[:1] + 0.5), [[0.5]], atol=1e-9)
+def test_a_constant_channel_keeps_its_unit() -> None:
+    for value in [0.0, 0.1, -3.7, 1e6, -1e-300]:
+        values = np.full((1001, 1), value)
+        scaler = fitted(values)
+        assert scaler.deviation.tolist() == [1]
+        np.testing.assert_allclose(scaler.center, value, rtol=1e-14)
+        np.testing.assert_allclose(scaler.apply(values[:1] + 0.5), [[0.5]], atol=1e-9)
 
 
 def test_rounding_in_float32_does_not_make_a_constant_vary() -> None:
@@ -89,12 +89,12 @@ def test_rounding_in_float32_does_not_make_a_constant_vary() -> None:
     assert np.abs(scaler.apply(values)).max() < 1
 
 
-@pytest.mark.parametrize(("dtype", "moves"), [(np.float64, True), (np.float32, False)])
-def test_what_moves_follows_the_precision_of_the_values(dtype: Any, moves: bool) -> None:
-    # a latitude, to a metre: two steps of float32 there, a thousand million of float64
-    values = (48.858 + np.tile([-1e-5, 0, 1e-5], 400)[:, None]).astype(dtype)
-    deviation = fitted(values).deviation.item()
-    assert deviation == (pytest.approx(1e-5 * (2 / 3) ** 0.5, rel=1e-6) if moves else 1)
+def test_what_moves_follows_the_precision_of_the_values() -> None:
+    for dtype, moves in [(np.float64, True), (np.float32, False)]:
+        # a latitude, to a metre: two steps of float32 there, a thousand million of float64
+        values = (48.858 + np.tile([-1e-5, 0, 1e-5], 400)[:, None]).astype(dtype)
+        deviation = fitted(values).deviation.item()
+        assert deviation == (pytest.approx(1e-5 * (2 / 3) ** 0.5, rel=1e-6) if moves else 1)
 
 
 def test_ten_roundings_are_no_move_and_eleven_are() -> None:
@@ -114,13 +114,13 @@ def test_variation_too_small_for_a_square_counts_as_none() -> None:
     assert fitted(values).deviation.tolist() == [1]
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_an_offset_is_taken_off_before_values_are_rounded(dtype: Any) -> None:
-    # steps of a quarter on four million: all that float32 has there
-    steps = np.random.default_rng(3).integers(-200, 200, size=(3000, 1)) / 4
-    scaler = fitted((4e6 + steps).astype(dtype))
-    wanted = (steps - steps.mean()) / steps.std()
-    np.testing.assert_allclose(scaler.apply((4e6 + steps).astype(dtype)), wanted, atol=1e-6)
+def test_an_offset_is_taken_off_before_values_are_rounded() -> None:
+    for dtype in [np.float32, np.float64]:
+        # steps of a quarter on four million: all that float32 has there
+        steps = np.random.default_rng(3).integers(-200, 200, size=(3000, 1)) / 4
+        scaler = fitted((4e6 + steps).astype(dtype))
+        wanted = (steps - steps.mean()) / steps.std()
+        np.testing.assert_allclose(scaler.apply((4e6 + steps).astype(dtype)), wanted, atol=1e-6)
 
 
 # ---- bad values
@@ -136,28 +136,28 @@ def test_values_far_beyond_the_bulk_count_as_being_at_its_bounds_by_hand() -> No
     np.testing.assert_allclose(scaler.deviation, kept.std(axis=0))
 
 
-@pytest.mark.parametrize("kind", ["noise", "cycle", "waiting times", "pulses"])
-def test_what_channels_do_by_themselves_is_measured_whole(kind: str) -> None:
-    rng, time = np.random.default_rng(4), np.arange(5000)
-    values = {
-        "noise": rng.normal(size=5000),
-        "cycle": np.sin(time / 9),
-        "waiting times": rng.exponential(size=5000).clip(0, 7),
-        "pulses": np.where(time % 400 == 3, 70.0, 0),
-    }[kind][:, None]
-    mean, deviation = two_passes(values)
-    np.testing.assert_allclose(fitted(values).center, mean, atol=1e-12)
-    np.testing.assert_allclose(fitted(values).deviation, deviation)
+def test_what_channels_do_by_themselves_is_measured_whole() -> None:
+    for kind in ["noise", "cycle", "waiting times", "pulses"]:
+        rng, time = np.random.default_rng(4), np.arange(5000)
+        values = {
+            "noise": rng.normal(size=5000),
+            "cycle": np.sin(time / 9),
+            "waiting times": rng.exponential(size=5000).clip(0, 7),
+            "pulses": np.where(time % 400 == 3, 70.0, 0),
+        }[kind][:, None]
+        mean, deviation = two_passes(values)
+        np.testing.assert_allclose(fitted(values).center, mean, atol=1e-12)
+        np.testing.assert_allclose(fitted(values).deviation, deviation)
 
 
-@pytest.mark.parametrize("bad", [9999.0, -1e6, 15.0])
-def test_a_hundredth_of_bad_values_moves_a_scale_by_a_tenth_at_most(bad: float) -> None:
-    values = np.sin(np.arange(4000) / 9)[:, None] + 0.1 * noise(4000, 1)
-    before = fitted(values)
-    values[np.random.default_rng(5).choice(4000, 40, replace=False)] = bad
-    after = fitted(values)
-    assert after.deviation == pytest.approx(before.deviation, rel=0.1)
-    assert after.center == pytest.approx(before.center, abs=0.1 * before.deviation.item())
+def test_a_hundredth_of_bad_values_moves_a_scale_by_a_tenth_at_most() -> None:
+    for bad in [9999.0, -1e6, 15.0]:
+        values = np.sin(np.arange(4000) / 9)[:, None] + 0.1 * noise(4000, 1)
+        before = fitted(values)
+        values[np.random.default_rng(5).choice(4000, 40, replace=False)] = bad
+        after = fitted(values)
+        assert after.deviation == pytest.approx(before.deviation, rel=0.1)
+        assert after.center == pytest.approx(before.center, abs=0.1 * before.deviation.item())
 
 
 def test_a_channel_that_moves_little_for_its_size_is_not_blown_up_to_the_clip() -> None:
@@ -237,11 +237,11 @@ def test_scaling_other_rows_teaches_a_scaler_nothing() -> None:
     np.testing.assert_array_equal(scaler.deviation, before[1])
 
 
-@pytest.mark.parametrize(("n", "size"), [(0, 4), (1, 4), (4, 4), (5, 4), (11, 4), (3, 1)])
-def test_chunks_cover_every_row_once(n: int, size: int) -> None:
-    parts = list(chunks(n, size))
-    assert [row for part in parts for row in range(n)[part]] == list(range(n))
-    assert all(part.stop - part.start <= size for part in parts)
+def test_chunks_cover_every_row_once() -> None:
+    for n, size in [(0, 4), (1, 4), (4, 4), (5, 4), (11, 4), (3, 1)]:
+        parts = list(chunks(n, size))
+        assert [row for part in parts for row in range(n)[part]] == list(range(n))
+        assert all(part.stop - part.start <= size for part in parts)
 
 
 def test_the_scalers_of_entities_are_one_value_an_entity() -> None:
@@ -253,9 +253,8 @@ def test_the_scalers_of_entities_are_one_value_an_entity() -> None:
 ONE = np.array([1.0, 2.0])
 
 
-@pytest.mark.parametrize(
-    ("center", "deviation", "clip", "message"),
-    [
+def test_a_scaler_without_a_scale_is_refused() -> None:
+    cases: list[Any] = [
         (ONE, ONE[:1], 10.0, r"deviation must have one value a channel; got \(1,\)"),
         (ONE[:, None], ONE, 10.0, r"center must have one value a channel; got \(2, 1\)"),
         (ONE, np.array([1.0, 0.0]), 10.0, "deviation must be above 0"),
@@ -264,13 +263,10 @@ ONE = np.array([1.0, 2.0])
         (np.array([np.nan, 1.0]), ONE, 10.0, "center must be finite"),
         (ONE, ONE, 0.0, "clip must be above 0; got 0"),
         (ONE, ONE, np.nan, "clip must be above 0; got nan"),
-    ],
-)
-def test_a_scaler_without_a_scale_is_refused(
-    center: np.ndarray, deviation: np.ndarray, clip: float, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        Scaler(center, deviation, clip)
+    ]
+    for center, deviation, clip, message in cases:
+        with pytest.raises(InputError, match=message):
+            Scaler(center, deviation, clip)
 
 
 def test_a_fiftieth_of_the_rows_lies_outside_on_either_side_by_hand() -> None:

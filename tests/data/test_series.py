@@ -74,9 +74,8 @@ def test_a_row_is_labelled_by_the_index_or_by_its_number() -> None:
     assert TrainSeries(rows(3), index=dates).label(1) == pd.Timestamp("2024-03-01 01:00")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_what_does_not_fit_the_rows_is_refused() -> None:
+    cases: list[Any] = [
         ({"values": np.zeros(3)}, "series must be 2-d, (time, channels); got shape (3,)"),
         (
             {"values": np.zeros((3, 2, 1))},
@@ -101,12 +100,11 @@ def test_a_row_is_labelled_by_the_index_or_by_its_number() -> None:
             {"missing": np.zeros(3, dtype=bool)},
             "missing must have the shape of values, (3, 2); got (3,)",
         ),
-    ],
-)
-def test_what_does_not_fit_the_rows_is_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        TrainSeries(**{"values": rows(3), **arguments})
-    assert str(caught.value) == message
+    ]
+    for arguments, message in cases:
+        with pytest.raises(InputError) as caught:
+            TrainSeries(**{"values": rows(3), **arguments})
+        assert str(caught.value) == message
 
 
 def test_training_rows_have_no_place_for_labels() -> None:
@@ -123,31 +121,25 @@ def test_labels_belong_to_rows() -> None:
     assert series.labels.tolist() == [0, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
+def test_labels_that_do_not_fit_are_refused() -> None:
+    cases: list[Any] = [
         (np.array([0, 1]), "labels must have shape (3,), one a row; got (2,)"),
         (np.zeros((3, 1), dtype=int), "labels must have shape (3,), one a row; got (3, 1)"),
         (np.array([0, -1, 1]), "labels must be 0 or 1; got [-1  0  1]"),
         (np.array([0, np.nan, 1]), "labels must be 0 or 1; got [ 0.  1. nan]"),
-    ],
-)
-def test_labels_that_do_not_fit_are_refused(labels: np.ndarray, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        TestSeries(TrainSeries(rows(3)), labels)
-    assert str(caught.value) == message
+    ]
+    for labels, message in cases:
+        with pytest.raises(InputError) as caught:
+            TestSeries(TrainSeries(rows(3)), labels)
+        assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(
-    ("wrap", "name"),
-    [(lambda x: x, "X"), (lambda x: [x], "X[0]"), (lambda x: {"a": x}, "X['a']")],
-    ids=["alone", "list", "dict"],
-)
-def test_labelled_rows_are_not_read(wrap: Any, name: str) -> None:
-    labelled = TestSeries(TrainSeries(rows(3)), np.array([0, 1, 0]))
-    with pytest.raises(InputError) as caught:
-        read(wrap(labelled))
-    assert str(caught.value) == f"{name} must not hold labels; got a TestSeries: pass its rows"
+def test_labelled_rows_are_not_read() -> None:
+    for wrap, name in [(lambda x: x, "X"), (lambda x: [x], "X[0]"), (lambda x: {"a": x}, "X['a']")]:
+        labelled = TestSeries(TrainSeries(rows(3)), np.array([0, 1, 0]))
+        with pytest.raises(InputError) as caught:
+            read(wrap(labelled))
+        assert str(caught.value) == f"{name} must not hold labels; got a TestSeries: pass its rows"
 
 
 UNITS = PerEntity(2.0, {"calm": 0.5, "restless": 4.0})

@@ -23,21 +23,17 @@ def stored() -> dict[str, NDArray[Any]]:
         return dict(arrays)
 
 
-@pytest.mark.parametrize(
-    ("center", "rows"),
-    [
+def test_a_pattern_of_radius_five_is_cut_off_at_the_borders_of_twenty_rows() -> None:
+    cases: list[Any] = [
         (10, slice(5, 15)),
         (0, slice(0, 5)),
         (3, slice(0, 8)),
         (15, slice(10, 20)),
         (16, slice(11, 20)),
         (19, slice(14, 20)),
-    ],
-)
-def test_a_pattern_of_radius_five_is_cut_off_at_the_borders_of_twenty_rows(
-    center: int, rows: slice
-) -> None:
-    assert rows_around(center, 5, 20) == rows
+    ]
+    for center, rows in cases:
+        assert rows_around(center, 5, 20) == rows
 
 
 def test_one_trend_is_a_ramp_and_leaves_the_level_where_it_ended() -> None:
@@ -91,19 +87,19 @@ def test_kind_codes_are_those_of_the_stored_names(stored: dict[str, NDArray[Any]
     assert stored["kind_names"].tolist()[1:] == list(KINDS)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_kind_alone_marks_only_its_own_code(name: str) -> None:
-    made = neurips_ts(2_000, seed=3, kinds=(name,))
-    assert set(made.kind.tolist()) == {0, KIND_CODES[name]}
-    # 5 % before overlaps; patterns at a border are cut off
-    assert 0.03 < made.labels.mean() <= 0.05
+def test_a_kind_alone_marks_only_its_own_code() -> None:
+    for name in KINDS:
+        made = neurips_ts(2_000, seed=3, kinds=(name,))
+        assert set(made.kind.tolist()) == {0, KIND_CODES[name]}
+        # 5 % before overlaps; patterns at a border are cut off
+        assert 0.03 < made.labels.mean() <= 0.05
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if name != "trend"])
-def test_a_kind_that_leaves_no_shift_changes_exactly_the_labelled_rows(name: str) -> None:
-    made = neurips_ts(2_000, seed=3, kinds=(name,))
-    changed = (made.values != made.base)[:, 0]
-    np.testing.assert_array_equal(changed, made.labels == 1)
+def test_a_kind_that_leaves_no_shift_changes_exactly_the_labelled_rows() -> None:
+    for name in [name for name in KINDS if name != "trend"]:
+        made = neurips_ts(2_000, seed=3, kinds=(name,))
+        changed = (made.values != made.base)[:, 0]
+        np.testing.assert_array_equal(changed, made.labels == 1)
 
 
 def test_contextual_points_stay_inside_the_range_of_the_series() -> None:
@@ -130,22 +126,21 @@ def test_the_order_in_which_kinds_are_named_does_not_matter() -> None:
     np.testing.assert_array_equal(named.values, reversed_.values)
 
 
-@pytest.mark.parametrize("options", [{"kinds": ()}, {"ratio": 0}])
-def test_no_kinds_or_no_ratio_gives_the_clean_series(options: dict[str, Any]) -> None:
-    made = neurips_ts(500, seed=7, **options)
-    np.testing.assert_array_equal(made.values, made.base)
-    assert made.labels.sum() == 0
+def test_no_kinds_or_no_ratio_gives_the_clean_series() -> None:
+    for options in [{"kinds": ()}, {"ratio": 0}]:
+        made = neurips_ts(500, seed=7, **options)
+        np.testing.assert_array_equal(made.values, made.base)
+        assert made.labels.sum() == 0
 
 
-@pytest.mark.parametrize(("n", "radius"), [(2, 1), (3, 1), (10, 5), (11, 5)])
-def test_the_smallest_series_can_be_all_anomalies(n: int, radius: int) -> None:
-    made = neurips_ts(n, seed=1, ratio=1, radius=radius)
-    assert np.isfinite(made.values).all()
+def test_the_smallest_series_can_be_all_anomalies() -> None:
+    for n, radius in [(2, 1), (3, 1), (10, 5), (11, 5)]:
+        made = neurips_ts(n, seed=1, ratio=1, radius=radius)
+        assert np.isfinite(made.values).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_arguments_are_named_with_the_rule_and_what_came() -> None:
+    cases: list[Any] = [
         ({"n": 9}, r"n must be .* at least 10 \(one whole pattern of radius 5\); got 9"),
         ({"n": 100.0}, r"n must be a whole number.*got 100\.0"),
         ({"radius": 0}, r"radius must be .* at least 1; got 0"),
@@ -156,10 +151,7 @@ def test_the_smallest_series_can_be_all_anomalies(n: int, radius: int) -> None:
         ({"ratio": float("nan")}, r"ratio must be between 0 and 1; got nan"),
         ({"kinds": ("trend", "spike")}, r"kinds must be .*'shapelet'.*'contextual'.*got \['spike'"),
         ({"kinds": "trend"}, r"kinds must be a sequence of names.*got 'trend'"),
-    ],
-)
-def test_bad_arguments_are_named_with_the_rule_and_what_came(
-    options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        neurips_ts(**options)
+    ]
+    for options, message in cases:
+        with pytest.raises(InputError, match=message):
+            neurips_ts(**options)

@@ -15,9 +15,8 @@ from subadjacent.data.times import from_json, read_times, to_json
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "time",
-    [
+def test_a_moment_is_the_same_however_it_is_written() -> None:
+    cases: list[Any] = [
         "2026-01-31T12:00",
         " 2026-01-31 12:00:00 ",
         "2026-01-31T12:00:00Z",
@@ -27,19 +26,18 @@ NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
         NOON.astimezone(timezone(timedelta(hours=2))),
         np.datetime64("2026-01-31T12:00"),
         pd.Timestamp("2026-01-31T12:00"),
-    ],
-)
-def test_a_moment_is_the_same_however_it_is_written(time: Any) -> None:
-    assert read_times([time]) == (pytest.approx([NOON.timestamp()]), "seconds")
+    ]
+    for time in cases:
+        assert read_times([time]) == (pytest.approx([NOON.timestamp()]), "seconds")
 
 
 def test_a_date_alone_is_its_first_moment() -> None:
     assert read_times([date(1970, 1, 2)]).ticks.tolist() == [86400.0]
 
 
-@pytest.mark.parametrize("time", [7, 7.0, np.float32(7), "7", np.int64(7)])
-def test_numbers_have_a_unit_of_their_own(time: Any) -> None:
-    assert read_times([time]) == (pytest.approx([7.0]), "own")
+def test_numbers_have_a_unit_of_their_own() -> None:
+    for time in [7, 7.0, np.float32(7), "7", np.int64(7)]:
+        assert read_times([time]) == (pytest.approx([7.0]), "own")
 
 
 def test_arrays_of_dates_keep_their_fractions() -> None:
@@ -51,12 +49,10 @@ def test_no_times_are_no_times() -> None:
     assert read_times([]).ticks.tolist() == []
 
 
-@pytest.mark.parametrize(
-    "time", [None, "soon", True, float("nan"), pd.NaT, np.datetime64("NaT"), "inf"]
-)
-def test_a_time_that_is_none_is_refused_with_its_row(time: Any) -> None:
-    with pytest.raises(InputError, match=r"^times must be .*row 1 has"):
-        read_times([0 if isinstance(time, float | str) else NOON, time])
+def test_a_time_that_is_none_is_refused_with_its_row() -> None:
+    for time in [None, "soon", True, float("nan"), pd.NaT, np.datetime64("NaT"), "inf"]:
+        with pytest.raises(InputError, match=r"^times must be .*row 1 has"):
+            read_times([0 if isinstance(time, float | str) else NOON, time])
 
 
 def test_an_array_with_a_missing_date_is_refused_with_its_row() -> None:
@@ -64,19 +60,19 @@ def test_an_array_with_a_missing_date_is_refused_with_its_row() -> None:
         read_times(np.array(["2026-01-31", "NaT"], dtype="datetime64[s]"))
 
 
-@pytest.mark.parametrize("times", [[1, 1e101], np.array([0.0, -1e300])])
-def test_numbers_beyond_all_measure_are_refused_with_their_row(times: Any) -> None:
-    with pytest.raises(InputError, match="must not exceed 1e\\+100 in magnitude; row 1 has"):
-        read_times(times)
+def test_numbers_beyond_all_measure_are_refused_with_their_row() -> None:
+    for times in [[1, 1e101], np.array([0.0, -1e300])]:
+        with pytest.raises(InputError, match="must not exceed 1e\\+100 in magnitude; row 1 has"):
+            read_times(times)
 
 
-@pytest.mark.parametrize(
-    ("times", "row"), [([[1], [2]], 0), ([1, [2, 3]], 1), ([{"at": 1}], 0), (["x" * 999], 0)]
-)
-def test_what_is_no_time_is_refused_with_its_row_and_shown_in_short(times: Any, row: int) -> None:
-    with pytest.raises(InputError, match=f"must be numbers, dates, or text.*; row {row} has") as it:
-        read_times(times)
-    assert len(str(it.value)) < 150
+def test_what_is_no_time_is_refused_with_its_row_and_shown_in_short() -> None:
+    for times, row in [([[1], [2]], 0), ([1, [2, 3]], 1), ([{"at": 1}], 0), (["x" * 999], 0)]:
+        with pytest.raises(
+            InputError, match=f"must be numbers, dates, or text.*; row {row} has"
+        ) as it:
+            read_times(times)
+        assert len(str(it.value)) < 150
 
 
 def test_numbers_among_dates_are_refused() -> None:
@@ -84,9 +80,9 @@ def test_numbers_among_dates_are_refused() -> None:
         read_times(["2026-01-31", 7])
 
 
-@pytest.mark.parametrize("time", [None, 7, 7.5, "2026-01-31", NOON])
-def test_a_time_comes_back_from_json_as_it_was(time: Any) -> None:
-    assert from_json(to_json(time)) == time
+def test_a_time_comes_back_from_json_as_it_was() -> None:
+    for time in [None, 7, 7.5, "2026-01-31", NOON]:
+        assert from_json(to_json(time)) == time
 
 
 def test_numpys_times_come_back_as_pythons() -> None:

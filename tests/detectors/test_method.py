@@ -34,10 +34,6 @@ def test_a_method_gets_what_it_takes() -> None:
     assert detector._method() == NearestMethod(neighbours=3, smoothing=7, clip=5.0)
 
 
-def test_only_the_default_has_no_method_of_its_own() -> None:
-    assert set(REGISTRY) - set(SHARED) == {"default", "iforest", "lof", "ecod"}
-
-
 @every_shared
 def test_every_parameter_but_the_shells_is_a_setting_of_the_method(name: str) -> None:
     """A parameter that nothing reads would be a lie."""

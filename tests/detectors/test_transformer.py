@@ -43,10 +43,10 @@ def fitted(plant: Plant) -> SubAdjacentTransformerDetector:
 def test_the_defaults_are_the_papers() -> None:
     parameters = SubAdjacentTransformerDetector().get_params()
     assert " ".join(parameters) == (
-        "adapt_after attention attention_weight batch_size block budget checkpoint clip "
-        "contamination decay device dynamic epochs far fill_limit learning_rate memory near "
-        "patience precision random_state scoring_stride size smoothing stride temperature "
-        "validation_fraction window"
+        "adapt_after attention attention_weight batch_size block checkpoint clip "
+        "contamination decay device dynamic epochs far fill_limit learning_rate "
+        "max_training_time memory near patience precision random_state scoring_stride size "
+        "smoothing stride temperature validation_fraction window"
     )
     assert (parameters["size"], parameters["stride"], parameters["smoothing"]) == ("paper", 1, 1)
     assert (parameters["temperature"], parameters["dynamic"]) == (50.0, "trailing")
@@ -189,8 +189,8 @@ def test_a_fit_that_was_interrupted_goes_on_from_its_checkpoint(
         quick(checkpoint=state, attention_weight=3.0).fit(plant.train)
 
 
-def test_a_time_budget_stops_training_early(plant: Plant) -> None:
-    detector = quick(epochs=50, budget=1e-6).fit(plant.train)
+def test_a_time_limit_stops_training_early(plant: Plant) -> None:
+    detector = quick(epochs=50, max_training_time=1e-6).fit(plant.train)
     assert len(detector.history_) == 1
     assert not detector.history_[0].complete
 

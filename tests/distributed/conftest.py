@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from subadjacent.distributed.cluster import connected
+from subadjacent.workflow.cluster import connected
 
 
 @pytest.fixture(scope="session")

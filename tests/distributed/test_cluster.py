@@ -1,52 +1,25 @@
-"""Work on a cluster: found or started, spread in packs, done again when a worker dies."""
+"""Work on a cluster: found or started, spread over workers, repeated when one dies."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from subadjacent import SubAdjacentDetector
-from subadjacent.distributed import cluster as module
-from subadjacent.distributed.cluster import PackSize, connected, over_cluster
 from subadjacent.errors import InputError, MissingPackage, SubAdjacentError
 from subadjacent.runtime import Runtime, in_turn
+from subadjacent.workflow import cluster as module
+from subadjacent.workflow.cluster import LostWork, as_ready, connected, over_cluster
 
-
-def test_packs_grow_until_a_task_lasts_two_seconds() -> None:
-    size = PackSize(items=10_000, workers=2)
-    # nothing is known yet
-    assert size.of_next() == 1
-    size.hand_out(1)
-    size.learn(1, seconds=0.01)
-    assert size.of_next() == 200
-    # slower ones came: 101 items in 10.01 seconds
-    size.hand_out(100)
-    size.learn(100, seconds=10.0)
-    assert size.of_next() == 20
-
-
-def test_the_last_items_are_shared_among_all_workers() -> None:
-    size = PackSize(items=17, workers=2)
-    size.hand_out(1)
-    size.learn(1, seconds=0.0)
-    # 16 items are left for two workers, four packs each
-    assert size.of_next() == 2
-    size.hand_out(7)
-    # nine are left, of which eight packs would be of one or two
-    assert size.of_next() == 2
-    size.hand_out(8)
-    assert size.of_next() == 1
-
-
-def test_an_item_that_takes_long_travels_alone() -> None:
-    size = PackSize(items=100, workers=1)
-    size.learn(1, seconds=60.0)
-    assert size.of_next() == 1
+pytestmark = pytest.mark.usefixtures("cluster")
 
 
 def test_a_cluster_that_is_there_is_used_and_left_running(cluster: int) -> None:
@@ -56,23 +29,20 @@ def test_a_cluster_that_is_there_is_used_and_left_running(cluster: int) -> None:
         assert workers == 2
 
 
-def test_results_come_in_the_order_of_the_items(cluster: int) -> None:
-    assert cluster
+def test_results_come_in_the_order_of_the_items() -> None:
     offset = 7
-    items = list(range(1_000))
+    items = list(range(100))
     results = over_cluster(lambda item: (item + offset, os.getpid()), items)
     values, processes = zip(*results, strict=True)
     assert list(values) == [item + 7 for item in items]
     assert os.getpid() not in processes
 
 
-def test_nothing_is_spread_where_there_is_nothing(cluster: int) -> None:
-    assert cluster
+def test_nothing_is_spread_where_there_is_nothing() -> None:
     assert list(over_cluster(str, [])) == []
 
 
-def test_an_error_is_the_functions_own_and_comes_in_its_turn(cluster: int) -> None:
-    assert cluster
+def test_an_error_is_the_functions_own_and_comes_in_its_turn() -> None:
 
     def halved(number: int) -> float:
         if number % 2:
@@ -87,8 +57,7 @@ def test_an_error_is_the_functions_own_and_comes_in_its_turn(cluster: int) -> No
     assert caught.value.rule == "must be even"
 
 
-def test_an_item_whose_worker_is_killed_is_done_by_another(cluster: int, tmp_path: Path) -> None:
-    assert cluster
+def test_an_item_whose_worker_is_killed_is_done_by_another(tmp_path: Path) -> None:
 
     def fatal_at_first(item: int) -> int:
         died = tmp_path / "died"
@@ -101,17 +70,57 @@ def test_an_item_whose_worker_is_killed_is_done_by_another(cluster: int, tmp_pat
     assert (tmp_path / "died").exists()
 
 
-def test_work_that_kills_every_worker_is_given_up(cluster: int) -> None:
-    assert cluster
+def test_work_that_kills_every_worker_is_given_up() -> None:
     with pytest.raises(SubAdjacentError, match=r"^the cluster gave up on .* died 4 times"):
         list(over_cluster(lambda _: os.kill(os.getpid(), signal.SIGKILL), [1]))
 
 
+def appears(path: Path) -> Callable[[], Any]:
+    """A function that ends when a file is there."""
+
+    def wait() -> None:
+        while not path.exists():
+            time.sleep(0.01)
+
+    return wait
+
+
+def test_what_is_done_first_comes_first(tmp_path: Path) -> None:
+    waits = appears(tmp_path / "there")
+    results = as_ready(lambda item: waits() if item == "slow" else item, ["slow", "quick"])
+    assert next(results) == (1, "quick")
+    (tmp_path / "there").touch()
+    assert next(results) == (0, None)
+    assert list(results) == []
+
+
+def test_more_items_than_workers_are_all_done() -> None:
+    assert sorted(as_ready(lambda item: -item, range(23))) == [(item, -item) for item in range(23)]
+
+
+def test_a_task_that_wants_a_gpu_does_without_where_there_is_none() -> None:
+    assert list(as_ready(str, [5], accelerated=True)) == [(0, "5")]
+
+
+def test_an_item_that_kills_every_worker_is_told_and_the_others_are_done(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    def fatal(item: int) -> int:
+        if item == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return item
+
+    found = dict(as_ready(fatal, [0, 1, 2]))
+    assert isinstance(found.pop(1), LostWork)
+    assert found == {0: 0, 2: 2}
+    # standard output is for results
+    assert capfd.readouterr().out == ""
+
+
 def test_what_is_learned_does_not_depend_on_the_cluster(
-    cluster: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hundred entities, the fewest that are spread: every byte of the model is the same."""
-    assert cluster
     rng = np.random.default_rng(0)
     fleet = {f"pump {number}": rng.normal(size=(60, 2)).cumsum(axis=0) for number in range(100)}
     for name, spread in (("in turn", in_turn), ("cluster", over_cluster)):

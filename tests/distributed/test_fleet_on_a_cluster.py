@@ -11,9 +11,9 @@ import pytest
 
 from running import runner
 from subadjacent import MagnitudeDetector
-from subadjacent.distributed import packs
-from subadjacent.distributed.cluster import over_cluster
 from subadjacent.runtime import in_turn
+from subadjacent.workflow import packs
+from subadjacent.workflow.cluster import over_cluster
 from subadjacent.workflow.fleet import fleet
 
 MACHINES, ROWS = 9, 80

@@ -17,7 +17,6 @@ from running import process_runner, runner
 from subadjacent import SubAdjacentDetector, load
 from subadjacent.data.files import Columns, open_files
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.distributed.lake import Counts, Cutting, Lake, add
 from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.rivals.controls import RandomDetector
 from subadjacent.runtime import Progress, Watch, ignore
@@ -25,12 +24,15 @@ from subadjacent.workflow import lake as module_of_lakes
 from subadjacent.workflow import score as workflow
 from subadjacent.workflow.lake import (
     COMPLETE,
+    Cutting,
+    Lake,
     LakePack,
     ModelFiles,
     ScoresFile,
     check_place,
     score_lake,
 )
+from subadjacent.workflow.packs import PackTable, add_counts
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -61,7 +63,7 @@ def on_cluster(pattern: str, model: Path, output: str, watch: Watch = ignore) ->
     detector: BaseDetector = load(model)
     lake = Lake.of([pattern], COLUMNS)
     files = ModelFiles.of(model)
-    return score_lake(detector, files, lake, output, watch, rows_of_part=4_000)
+    return score_lake(detector, files, lake, output, watch, part_rows=4_000)
 
 
 def on_one_machine(pattern: str, model: Path) -> pl.DataFrame:
@@ -104,22 +106,21 @@ def test_entities_are_scored_in_the_chunks_of_one_machine(
     """Scores depend on chunks in their last bits; here several end within each file."""
     pattern = f"{lake}/**/*.parquet"
     for module in (workflow, module_of_lakes):
-        monkeypatch.setattr(module, "CHUNK", 1_700)
+        monkeypatch.setattr(module, "CHUNK_ROWS", 1_700)
     wanted = on_one_machine(pattern, default)
-    detector = ModelFiles.of(default).load()
+    model = ModelFiles.of(default)
     found = Lake.of([pattern], COLUMNS)
-    counts: Counts = {}
+    counts: dict[str | None, int] = {}
     for place in range(len(found.files)):
-        seen = found.look(place)
-        add(counts, seen.keys(), seen.values())
-    packs = dict(zip(counts, (0, 1, 0, 1, 2), strict=True))
-    cutting = Cutting(found, packs, f"{tmp_path}/pieces", module_of_lakes.CHUNK)
+        add_counts(counts, found.count(place).items())
+    first, second, third, fourth, fifth = counts
+    packs = [[first, third], [second, fourth], [fifth]]
+    cutting = Cutting(found, PackTable(packs), f"{tmp_path}/pieces", module_of_lakes.CHUNK_ROWS)
     # only the last file has a part for itself
     assert [cutting.cut(place) for place in range(4)] == [None, None, None, 2]
-    for number, whole in ((0, ()), (1, ()), (2, (3,))):
-        names = [name for name, pack in packs.items() if pack == number]
+    for number, (names, whole) in enumerate(zip(packs, ((), (), (3,)), strict=True)):
         pack = LakePack(number, sum(counts[name] for name in names), whole)
-        part = module_of_lakes._score_pack(cutting, str(tmp_path), detector, pack)
+        part = module_of_lakes._score_pack(cutting, model, str(tmp_path), pack)
         assert_frame_equal(
             pl.read_parquet(tmp_path / part.name),
             wanted.filter(pl.col("pump").is_in(names)),
@@ -135,11 +136,8 @@ def test_killed_workers_lose_and_duplicate_nothing(
 
     def kill(progress: Progress) -> None:
         # a worker without work is called idle
-        workers = {"sorting": ("ray::_apply", "ray::IDLE"), "scoring": ("ray::_Holder",)}.get(
-            progress.stage
-        )
-        if workers is not None and progress.stage not in killed:
-            killed[progress.stage] = kill_workers(workers)
+        if progress.stage in ("sorting", "scoring") and progress.stage not in killed:
+            killed[progress.stage] = kill_workers(("ray::_call", "ray::IDLE"))
 
     pattern = f"{lake}/**/*.parquet"
     made = on_cluster(pattern, default, str(tmp_path / "scores"), watch=kill)

@@ -12,9 +12,9 @@ import pytest
 from reproduce import runner as module
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
-from reproduce.runner import Place, RunEvent, make
+from reproduce.runner import RunContext, RunEvent, make
 from running import runner
-from subadjacent.distributed import tasks
+from subadjacent.workflow import cluster as tasks
 
 pytestmark = pytest.mark.usefixtures("cluster")
 
@@ -25,7 +25,7 @@ RUNS = [
     replace(RANDOM, detector="magnitude", protocol=CLEAN),
     replace(RANDOM, detector="sub-adjacent"),
 ]
-HERE = Place(device="cpu")
+HERE = RunContext(device="cpu")
 CLUSTER = replace(HERE, jobs=2, on_cluster=True)
 # what depends on the moment
 TIMED = {"seconds", "fit_seconds", "score_seconds"}
@@ -54,14 +54,14 @@ def test_runs_that_fail_or_kill_their_workers_stop_no_other(
     fatal = replace(RANDOM, detector="magnitude")
     family = module._family
 
-    def dying(place: Place, runs: list[Run]) -> list[module.Outcome]:
+    def dying(place: RunContext, runs: list[Run]) -> list[module.Outcome]:
         if fatal in runs:
             os.kill(os.getpid(), signal.SIGKILL)
         return family(place, runs)
 
     monkeypatch.setattr(module, "_family", dying)
     # one that dies is proof enough, for each takes seconds to import torch
-    monkeypatch.setattr(tasks, "LOST_WORKERS", 0)
+    monkeypatch.setattr(tasks, "MAX_RETRIES", 0)
     results = Results(tmp_path)
     failed = {step.run: step.error for step in make([fatal, nonsense, RANDOM], results, CLUSTER)}
     assert failed.keys() == {fatal, nonsense}

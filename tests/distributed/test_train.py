@@ -10,9 +10,9 @@ import torch
 
 import subadjacent
 import together
-from subadjacent.distributed.cluster import LostWork
-from subadjacent.distributed.train import fit_together
 from subadjacent.errors import InputError, MissingPackage
+from subadjacent.workflow.cluster import LostWork
+from subadjacent.workflow.train import fit_together
 from together import OF_KEYS, DiesOnce
 
 # of Ray, about its own settings

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evaluation.awkward import every_threshold
 from subadjacent.errors import InputError
 from subadjacent.evaluation.alarm_oracle import (
-    MOST_NORMAL,
+    MAX_NORMAL_SHARE,
     BestEventF1,
     best_event_f1,
     measures_with_oracle,
@@ -161,7 +161,7 @@ def test_the_oracle_may_alarm_as_many_normal_rows_as_the_detector_does() -> None
     scores = [[1.0 if row % 4 == 0 else 0.0 for row in range(205)]]
     assert best_event_f1(scores, labels).f1 == 0
     own = counts_at(0.5, scores, labels)
-    assert own.share_covered > 0.9 > MOST_NORMAL
+    assert own.share_covered > 0.9 > MAX_NORMAL_SHARE
     assert own.f1 == 1
     assert measures_with_oracle(own, scores, labels)["oracle_event_f1"] == 1
 

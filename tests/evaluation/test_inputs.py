@@ -56,45 +56,33 @@ OF_SCORES: list[Measure] = [
 ]
 
 
-@pytest.mark.parametrize("measure", OF_PREDICTED)
-@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
-def test_predictions_that_are_none_are_refused(measure: Measure, came: Any, message: str) -> None:
-    with pytest.raises(InputError, match=f"^predicted {message}"):
-        measure(came, [0, 1, 0])
-
-
-@pytest.mark.parametrize("measure", OF_PREDICTED)
-@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
-def test_labels_that_are_none_are_refused(measure: Measure, came: Any, message: str) -> None:
-    with pytest.raises(
-        InputError, match=f"^(predicted and )?labels {message.replace('and labels ', '')}"
-    ):
-        measure([0, 1, 0], came)
-
-
-@pytest.mark.parametrize("measure", OF_SCORES)
-@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
-def test_labels_of_scores_that_are_none_are_refused(
-    measure: Measure, came: Any, message: str
-) -> None:
-    with pytest.raises(
-        InputError, match=f"^(scores and )?labels {message.replace('and labels ', '')}"
-    ):
-        measure([0.1, 0.3, 0.2], came)
-
-
-@pytest.mark.parametrize("measure", OF_SCORES)
-@pytest.mark.parametrize(("came", "message"), REFUSED_SCORES)
-def test_scores_that_are_none_are_refused(measure: Measure, came: Any, message: str) -> None:
+def refuse(measure: Measure, first: Any, labels: Any, message: str) -> None:
     with pytest.raises(InputError, match=f"^{message}"):
-        measure(came, [0, 1, 0])
+        measure(first, labels)
 
 
-@pytest.mark.parametrize(("came", "message"), REFUSED_FLAGS)
-def test_segments_of_what_is_no_label_are_refused(came: Any, message: str) -> None:
-    if "one value for each row" not in message:
-        with pytest.raises(InputError, match=f"^labels {message}"):
-            segments(came)
+@pytest.mark.parametrize("measure", OF_PREDICTED)
+def test_predictions_and_labels_that_are_no_flags_are_refused(measure: Measure) -> None:
+    for value, message in REFUSED_FLAGS:
+        refuse(measure, value, [0, 1, 0], f"predicted {message}")
+        of_labels = message.replace("and labels ", "")
+        refuse(measure, [0, 1, 0], value, f"(predicted and )?labels {of_labels}")
+
+
+@pytest.mark.parametrize("measure", OF_SCORES)
+def test_scores_that_are_no_numbers_and_their_labels_are_refused(measure: Measure) -> None:
+    for value, message in REFUSED_SCORES:
+        refuse(measure, value, [0, 1, 0], message)
+    for value, message in REFUSED_FLAGS:
+        of_labels = message.replace("and labels ", "")
+        refuse(measure, [0.1, 0.3, 0.2], value, f"(scores and )?labels {of_labels}")
+
+
+def test_segments_of_what_is_no_label_are_refused() -> None:
+    for value, message in REFUSED_FLAGS:
+        if "one value for each row" not in message:
+            with pytest.raises(InputError, match=f"^labels {message}"):
+                segments(value)
 
 
 @pytest.mark.parametrize("alarmed", [math.nan, None, "high", [0.5, 1], [True]])
@@ -113,8 +101,9 @@ def test_inputs_are_never_changed(measure: Measure) -> None:
 
 
 @pytest.mark.parametrize("measure", OF_PREDICTED + OF_SCORES)
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32, object])
-def test_the_type_of_zeros_and_ones_does_not_matter(measure: Measure, dtype: Any) -> None:
+def test_the_type_of_zeros_and_ones_does_not_matter(measure: Measure) -> None:
     first, labels = [0, 1, 0, 1, 0], [0, 1, 1, 0, 1]
-    found = measure(np.array(first, dtype=dtype), np.array(labels, dtype=dtype))
-    np.testing.assert_equal(found, measure(first, labels))
+    expected = measure(first, labels)
+    for dtype in (bool, np.uint8, np.int64, np.float32, object):
+        result = measure(np.array(first, dtype=dtype), np.array(labels, dtype=dtype))
+        np.testing.assert_equal(result, expected)

@@ -128,7 +128,7 @@ def test_a_detection_for_nothing_costs_by_its_distance_behind_the_window() -> No
     assert score_of(flagged(20, 12)) == pytest.approx(50 * 0.11 * squashed(0.5))
     # three widths behind, where the curve is cut
     assert score_of(flagged(20, 17)) == pytest.approx(-50 * 0.11, abs=0)
-    assert score_of(flagged(20, 2)) == 0  # not judged
+    assert score_of(flagged(20, 2)) == 0  # not assessed
 
 
 def test_hundreds_of_widths_behind_a_window_cost_the_whole_weight() -> None:

@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Route
+
+import subadjacent
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+
+PACKAGE = Path(subadjacent.__file__).parent
+FOLDERS = (PACKAGE / "report/charts", PACKAGE / "report/page_files", PACKAGE / "service/page")
+Call = Callable[..., Any]
+
+
+def modules(browser: Browser) -> Callable[[str], Call]:
+    """Gives a function that calls code with a module: ``(m, …) => …`` and its arguments."""
+    tab = browser.new_page()
+
+    def send(route: Route) -> None:
+        name = route.request.url.rpartition("/")[2]
+        files = [folder / name for folder in FOLDERS if name and (folder / name).is_file()]
+        if files:
+            route.fulfill(path=files[0], content_type="text/javascript")
+        else:
+            route.fulfill(body="<title>modules</title>", content_type="text/html")
+
+    tab.route("http://modules.test/**", send)
+    tab.goto("http://modules.test/")
+
+    def of(name: str) -> Call:
+        def call(code: str, *arguments: Any) -> Any:
+            script = f"async given => ({code})(await import('/{name}'), ...given)"
+            return tab.evaluate(script, list(arguments))
+
+        return call
+
+    return of
 
 
 class Opener:

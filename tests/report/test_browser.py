@@ -299,7 +299,7 @@ def test_labels_and_rows_fitted_on_are_shaded_and_told(
     first = min(alarm.first for alarm in alarms)
     fitted = [row <= first for row in range(1_000)]
     tab = opened(page(named, assessed, title="", alarms=alarms, fitted=fitted))
-    # others may say what changed for good
+    # others may have tags of their own
     tag = tab.locator(".tag", has_text="in training part")
     assert tag.count() == 1
     assert tab.locator("tr", has=tag).get_attribute("data-alarm") == "0"
@@ -350,9 +350,16 @@ def test_the_theme_follows_the_system_and_the_button_and_paper_is_light(
     frame(tab)
     assert tab.evaluate(background) != dark
     assert pixels(tab, ".channel canvas", *LIGHT_GRID) > 300
+    # the choice is kept, until it is what the system says anyway
+    tab.reload()
+    assert tab.evaluate(background) != dark
     tab.keyboard.press("t")
     frame(tab)
     assert tab.evaluate(background) == dark
+    for scheme in ("light", "dark"):
+        tab.emulate_media(color_scheme=scheme)
+        tab.wait_for_selector(f"html[data-theme={scheme}]")
+    frame(tab)
     # drawn in the same breath: paper does not wait for the next frame
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert pixels(tab, ".channel canvas", *LIGHT_GRID) > 300
@@ -367,7 +374,7 @@ def test_the_theme_follows_the_system_and_the_button_and_paper_is_light(
     assert not tab.locator("#next").is_visible()
 
 
-def test_nothing_is_wider_than_a_narrow_screen(opened: Opener, report: str) -> None:
+def test_a_phone_reads_a_row_by_a_tap_and_zooms_by_two_fingers(opened: Opener, report: str) -> None:
     tab = opened(report, width=390)
     for width in (390, 320, 900):
         tab.set_viewport_size({"width": width, "height": 800})
@@ -605,8 +612,20 @@ def test_the_mouse_reads_values_as_people_write_them(
     ring = drawn(tab, 0, "ring")
     assert 38_000 < ring["value"] < 40_000
     read = point(tab, ring["at"])
+    # once the view has settled
+    tab.wait_for_selector("canvas[data-points]")
     assert re.fullmatch(
         rf"{ring['value']:,.0f} · expected \d+,\d{{3}} · usually \d+,\d{{3}} to \d+,\d{{3}}", read
+    )
+    # every chart is put into words for those who do not see it
+    summary = tab.locator(".channel canvas").evaluate(
+        "one => document.getElementById(one.getAttribute('aria-describedby'))"
+        ".textContent + one.getAttribute('aria-label')"
+    )
+    assert re.fullmatch(
+        r"trips, 2024-10-17 .*: lowest [\d,]+, highest 39,\d+, last [\d,]+; 1 alarm in view\."
+        "Chart of trips",
+        summary,
     )
     # linked: every chart is read at the same time, which is told
     assert tab.locator("#charts .read:visible").count() == tab.locator("#charts canvas").count()

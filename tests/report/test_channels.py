@@ -20,7 +20,8 @@ from subadjacent.scoring.evidence import Evidence
 
 # of a channel without a cycle: expected is the level before, from 1 below it to 2 above
 STEADY = ChannelProfile(
-    median=5.0, low=3.0, high=8.0, minimum=0.0, maximum=9.0, cycle=0, below=-1.0, above=2.0, error=1.0,
+    median=5.0, low=3.0, high=8.0, minimum=0.0, maximum=9.0, cycle=0, below=-1.0,
+    above=2.0, error=1.0,
     min_step=0.1, median_step=0.2, max_step=0.3, max_run=1, partner=-1, slope=0, partner_error=1.0,
 )  # fmt: skip
 LEVEL = 1e6 / 3

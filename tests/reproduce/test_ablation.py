@@ -18,7 +18,7 @@ from reproduce.protocols import ablation
 from reproduce.protocols.ablation import ABLATIONS, PartScores
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
-from reproduce.runner import Place, make
+from reproduce.runner import RunContext, make
 from reproduce.tables.ablations import LEFT_OUT
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.series import TestSeries, TrainSeries
@@ -219,7 +219,7 @@ def test_every_run_of_the_table_leaves_out_what_can_be_left_out() -> None:
 
 def test_an_unknown_part_is_reported_as_a_failure(tmp_path: Path) -> None:
     unknown = Run("nips-ts", ABLATION, CLEAN, settings=(("without", "soul"),), quick=True)
-    failed = make([unknown], Results(tmp_path), Place(device="cpu"))
+    failed = make([unknown], Results(tmp_path), RunContext(device="cpu"))
     assert [step.run for step in failed] == [unknown]
     assert "soul" in failed[0].error
     assert len(Results(tmp_path)) == 0

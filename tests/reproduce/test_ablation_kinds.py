@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from reproduce import catalogue
 from reproduce.cases import DEVELOPMENT, KEPT_BACK
 from reproduce.comparison import ResultTable
 from reproduce.plan import Selection
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
-from reproduce.runner import Place, make
-from reproduce.tables.ablation_kinds import GROUPS, SERIES, TABLE, VARIANTS
+from reproduce.runner import RunContext, make
+from reproduce.tables.ablation_kinds import SERIES, TABLE, VARIANTS
 
 COLUMNS = (
     "our default",
@@ -46,41 +44,6 @@ def test_kinds_of_development_can_be_run_without_those_kept_back() -> None:
     assert {run.dataset for run in trial} == {"nips-ts"}
 
 
-def test_kinds_of_development_and_kinds_kept_back_stand_in_tables_of_their_own(
-    tmp_path: Path,
-) -> None:
-    development, kept_back = tables(Results(tmp_path))
-    assert [label for label, _ in development.rows] == [
-        "unseen combination (state)",
-        "off the ring (state)",
-        "reversed beat (shape)",
-        "other wave (shape)",
-        "mean",
-    ]
-    assert len(kept_back.rows) == len(KEPT_BACK) + 1
-    assert development.columns == kept_back.columns == COLUMNS
-    assert "development" in development.title
-    assert "24 variants" in development.notes[0]
-    assert "kept back" in kept_back.title
-    cells = [cell for table in (development, kept_back) for _, row in table.rows for cell in row]
-    assert {cell.missing for cell in cells} == {"not run"}
-
-
-def test_the_mean_is_over_kinds_series_by_series(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    group = GROUPS[0]
-    for number, kind in enumerate(group.kinds):
-        for seed in range(SERIES):
-            # 0, 10, 20 and 30 %, and one more with every series
-            run = Run(kind, "default", CLEAN, seed)
-            results.add(run, {"average_precision": 0.1 * number + 0.01 * seed})
-    rows = dict(tables(results)[0].rows)
-    assert rows["off the ring (state)"][0].values == pytest.approx((10, 11, 12, 13, 14))
-    assert rows["mean"][0].values == pytest.approx((15, 16, 17, 18, 19))
-    # of the other columns there is nothing
-    assert [cell.missing for cell in rows["mean"]] == [""] + ["not run"] * (len(VARIANTS) - 1)
-
-
 def test_there_is_no_mean_as_long_as_a_run_is_missing(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(Run("off the ring", "default", CLEAN), {"average_precision": 0.5})
@@ -94,7 +57,7 @@ def test_a_kind_runs_like_any_dataset(tmp_path: Path) -> None:
     runs = [run for run in TABLE.runs(selection) if run.dataset == "off the ring"]
     assert len(runs) == len(VARIANTS)
     results = Results(tmp_path)
-    assert make(runs, results, Place(device="cpu")) == []
+    assert make(runs, results, RunContext(device="cpu")) == []
     ((label, cells), _), *_ = (table.rows for table in TABLE.result_tables(results, selection))
     assert label == "off the ring (state)"
     assert all(0 <= cell.mean <= 100 for cell in cells)

@@ -21,7 +21,6 @@ from reproduce.results import Results
 from reproduce.run import PUBLISHED
 from reproduce.run import Run as Experiment
 from reproduce.runner import RunEvent
-from reproduce.tables.main_results import TABLE3 as TABLE
 from running import GENEROUS, Run, runner, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -43,6 +42,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str
     return folder, done.stdout, done.stderr
 
 
+@pytest.mark.sweep
 def test_a_trial_of_all_writes_every_table_and_figure(everything: tuple[Path, str, str]) -> None:
     folder, printed, said = everything
     tables = [f"reproduced/quick/{name}.{kind}" for name in TABLES for kind in ("md", "csv", "tex")]
@@ -62,6 +62,7 @@ def test_a_trial_of_all_writes_every_table_and_figure(everything: tuple[Path, st
 OF_A_GPU_OR_ALARMS = ("peak memory, GiB", "alarms right, %", "delay, rows")
 
 
+@pytest.mark.sweep
 def test_a_trial_fills_every_cell_that_it_can(everything: tuple[Path, str, str]) -> None:
     folder = everything[0] / "reproduced" / "quick"
     for name in TABLES:
@@ -105,7 +106,7 @@ def test_one_protocol_and_one_dataset_may_be_asked_for(
 def test_the_page_links_to_what_was_written(
     reproduce: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
-    done = reproduce("all", "--no-run", "--results", ROOT / "results",
+    done = reproduce("table2", "--no-run", "--results", ROOT / "results",
                      "--output", "site/files", "--page", "site/page.md")  # fmt: skip
     assert done.stdout.splitlines()[-1] == "site/page.md"
     page = (tmp_path / "site/page.md").read_text()
@@ -204,26 +205,31 @@ def test_a_kill_loses_what_was_under_way_and_nothing_else(
     environment: dict[str, str],
     tmp_path: Path,
 ) -> None:
-    arguments = ["table3", "--quick", "--results", "rows", "--device", "cpu", "--root", "none"]
+    arguments = ["table7", "--quick", "--protocol", "published", "--results", "rows"]
+    arguments += ["--device", "cpu"]
     process = subprocess.Popen(
-        [*COMMAND, *arguments], cwd=tmp_path, env=environment, stdout=subprocess.PIPE,
+        [*COMMAND, *arguments, "--root", "none"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )  # fmt: skip
+    )
     wait_until(lambda: len(keys(tmp_path / "rows")) >= 3, process)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=GENEROUS)
     assert process.returncode == -signal.SIGKILL
     made = keys(tmp_path / "rows")
-    total = len(TABLE.runs(Selection(datasets=("nips-ts",), quick=True)))
+    trial = Selection(datasets=("nips-ts",), quick=True, protocols=(PUBLISHED,))
+    total = len(table("table7").runs(trial))
     assert 3 <= len(made) < total
-    done = reproduce("table3", "--quick", "--results", "rows", "--device", "cpu")
+    done = reproduce(*arguments)
     assert f"{total - len(made)} runs to make, {len(made)} are there" in done.stderr
     after = keys(tmp_path / "rows")
     assert len(after) == total
     # columns may have come to their right, but not one of their numbers was made again
     for key, line in made.items():
         assert after[key].startswith(line.rstrip(","))
-    assert "| Ours |" in done.stdout
+    assert "| 300 |" in done.stdout
 
 
 def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_path: Path) -> None:
@@ -239,12 +245,12 @@ def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_p
 
 
 def test_what_is_running_and_the_time_left_are_said() -> None:
-    from reproduce.progress import RunWatch
+    from reproduce.progress import RunProgress
     from subadjacent.cli.progress import Bar
 
     runs = tuple(Experiment("msl", "random", PUBLISHED, seed) for seed in range(4))
     with Bar("running", quiet=True) as bar:
-        watch = RunWatch(runs, 1, bar, quiet=True)
+        watch = RunProgress(runs, 1, bar, quiet=True)
         begun = RunEvent(runs[0], 0, 4, begun=True)
         watch(begun)
         assert watch.words(begun) == "0 of 4 runs · msl random published, seed 0"
@@ -261,3 +267,13 @@ def test_every_option_is_in_the_readme() -> None:
             assert not name.startswith("--") or name == "--help" or f"`{name}`" in page
     for name in (*TABLES, *FIGURES):
         assert name in get_command(tables).params[0].help or name[:5] == "table"
+
+
+def test_the_installed_command_says_where_research_went(tmp_path: Path) -> None:
+    installed = runner(tmp_path)
+    assert installed("reproduce", "table2", "--quick", code=2).stderr == (
+        "'subadjacent reproduce' is now 'python -m reproduce' in the source repository\n"
+    )
+    assert installed("data", "get", "smd", "--help", code=2).stderr == (
+        "'subadjacent data' is now 'python -m reproduce data' in the source repository\n"
+    )

@@ -77,7 +77,7 @@ def two_entities() -> Benchmark:
 
 
 def test_a_trial_reaches_anomalies_at_either_end() -> None:
-    few = datasets._few(two_entities())
+    few = datasets._shorten(two_entities())
     assert [int(np.argmax(one.labels)) for one in few.test] == [QUICK_ROWS - 10, 5]
     assert [one.rows.entity for one in few.test] == ["a", "b"]
 

@@ -13,7 +13,7 @@ from reproduce.plan import PAPER, SYNTHETIC, Selection
 from reproduce.render import markdown
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
-from reproduce.runner import Place, make
+from reproduce.runner import RunContext, make
 from reproduce.tables.decisions import TABLE, VARIANTS
 
 MSL = Selection(datasets=("msl",))
@@ -62,31 +62,6 @@ def test_it_needs_no_run_that_another_table_does_not_need_too() -> None:
     assert TABLE.runs(published) == TABLE.result_tables(Results(Path("none")), published) == []
 
 
-def test_a_row_of_numbers_by_hand(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    results.add(Run("msl", "default", CLEAN), measured())
-    results.add(facts_of("msl"), {"entities": 27, "segments": 36, "test_rows": 73_729})
-    (table,) = TABLE.result_tables(results, MSL)
-    lines = markdown(table).splitlines()
-    assert lines[0] == "**MSL: alarms at the label-free threshold (clean protocol)**"
-    assert lines[2] == (
-        "| detector | alarms | right, % | anomalies found, % | F1 of events, % | oracle F1, % | "
-        "normal rows in alarms, % | false alarms per 1,000 rows | delay, rows |"
-    )
-    assert lines[4] == "| our default | 30 | 33.3 | 25.0 | 28.6 | 44.0 | 14.7 | 0.27 | 2.3 |"
-    assert lines[5] == "| looking back only |" + " not run |" * 8
-    assert lines[-1] == "36 anomalies in 27 entities."
-
-
-def test_false_alarms_are_those_of_a_day_where_the_clock_is_known(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    results.add(Run("smd", "default", CLEAN), measured())
-    (table,) = TABLE.result_tables(results, Selection(datasets=("smd",)))
-    assert table.columns[-2:] == ("false alarms a day", "delay, rows")
-    assert dict(table.rows)["our default"][-2].values == (0.39,)
-    assert table.notes == ()
-
-
 def test_rows_from_before_alarms_were_counted_are_not_run(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(Run("msl", "default", CLEAN), {"average_precision": 0.5})
@@ -97,14 +72,6 @@ def test_rows_from_before_alarms_were_counted_are_not_run(tmp_path: Path) -> Non
     assert {cell.missing for cell in cells["our default"]} == {"not run"}
     assert {cell.missing for cell in cells["PCA error"]} == {""}
     assert "| PCA error | 30 | 33.3 | 25.0 | 28.6 | 44.0 | 14.7 | 0.27 | — |" in markdown(table)
-
-
-def test_seeds_have_a_mean_and_a_deviation(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    for seed, f1 in enumerate((0.1, 0.2, 0.3)):
-        results.add(Run("msl", "random", CLEAN, seed), measured(event_f1=f1))
-    (table,) = TABLE.result_tables(results, MSL)
-    assert dict(table.rows)["random score"][3].values == pytest.approx((10, 20, 30))
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(19_999, True), (20_000, False)])
@@ -125,7 +92,7 @@ def test_a_trial_makes_rows_that_fill_it(tmp_path: Path) -> None:
     results = Results(tmp_path)
     assert len(TABLE.runs(selection)) == len(VARIANTS) + 1
     runs = [run for run in TABLE.runs(selection) if run.detector in ("magnitude", "facts")]
-    assert make(runs, results, Place(device="cpu")) == []
+    assert make(runs, results, RunContext(device="cpu")) == []
     (table,) = TABLE.result_tables(results, selection)
     cells = dict(table.rows)["input magnitude"]
     assert {cell.missing for cell in cells} == {""}

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from committed import RESULTS
 from reproduce.methods import METHODS, RIVALS
-from reproduce.page import leaderboard_page, table_images
+from reproduce.page import table_images
 from reproduce.plan import Selection
 from reproduce.results import Results
 from reproduce.run import CLEAN, HEURISTICS, PUBLISHED
@@ -23,7 +24,6 @@ from reproduce.tables.leaderboard import (
     seeds,
 )
 from reproduce.tables.main_results import OTHERS, PAPERS_RIVALS
-from subadjacent.detectors.registry import REGISTRY
 
 BOTH = Selection(datasets=("msl", "nips-ts"), seeds=2)
 
@@ -52,29 +52,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def test_every_system_of_the_registry_has_a_row() -> None:
     shown = {variant.detector for variant in VARIANTS}
-    assert shown >= set(RIVALS)
-    assert {one.detector for one in (*PAPERS_RIVALS, *OTHERS)} - {HEURISTICS} == set(RIVALS)
-    # the paper's network has another name here
-    assert set(REGISTRY) - {"sub-adjacent-transformer"} <= shown <= set(METHODS)
+    measured = {name for name in RIVALS if (RESULTS / f"{name}.csv").is_file()}
+    assert len(measured) > 20
+    assert {one.detector for one in (*PAPERS_RIVALS, *OTHERS)} - {HEURISTICS} == measured
+    assert measured < shown <= set(METHODS)
     assert len({label_of(one) for one in VARIANTS}) == len(VARIANTS)
-
-
-def test_the_best_ranking_comes_first(results: Results) -> None:
-    for table in TABLE.result_tables(results, BOTH):
-        found = [cells[0].mean for _, cells in table.rows]
-        assert found == sorted(found, reverse=True)
-        assert len(found) == len(VARIANTS)
-
-
-def test_the_first_table_is_the_mean_over_datasets_of_the_mean_over_seeds(
-    results: Results,
-) -> None:
-    first = dict(TABLE.result_tables(results, BOTH)[0].rows)
-    number, gdn = next((n, one) for n, one in enumerate(VARIANTS) if one.detector == "gdn")
-    # seeds 0 and 1 differ by a tenth, the two datasets by a fifth
-    assert first[gdn.label][0].mean == pytest.approx(100 * (number / 1000 + 0.05 + 0.1))
-    knn = next(n for n, one in enumerate(VARIANTS) if one.detector == "knn")
-    assert first["nearest neighbours"][0].mean == pytest.approx(100 * (knn / 1000 + 0.1))
 
 
 def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: Path) -> None:
@@ -88,23 +70,6 @@ def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: P
     assert table.rows[0][0] == label_of(VARIANTS[0])
     assert all(math.isnan(cells[0].mean) for _, cells in table.rows[1:])
     assert table.rows[1][1][0].missing == "not run"
-
-
-def test_the_papers_number_stands_beside_ours_and_that_of_a_random_score_below(
-    results: Results,
-) -> None:
-    msl = next(one for one in TABLE.result_tables(results, BOTH) if one.name == "leaderboard-msl")
-    rows = dict(msl.rows)
-    number = next(n for n, one in enumerate(VARIANTS) if one.detector == "usad")
-    assert rows["USAD"][-1].paper == 91.1
-    assert rows["USAD"][-1].values == pytest.approx((100 * (0.9 + number / 1000),))
-    # rivals are run once under the published protocol, and chance as often as was asked
-    assert len(rows["random score"][-1].values) == 2
-    assert rows["our default"][-1].values == ()
-    random = rows["random score"][-1].mean
-    assert msl.notes == (
-        f"A random score has a point-adjusted F1 of {random:.1f}: read that column beside it.",
-    )
 
 
 def test_runs_are_of_both_protocols_and_each_of_its_own_seeds() -> None:
@@ -159,12 +124,6 @@ def test_its_picture_is_drawn_and_other_tables_have_none(results: Results) -> No
     assert table_images(decisions.TABLE, results, BOTH) == {}
 
 
-def test_its_page_shows_the_picture_and_every_table(results: Results) -> None:
-    text = leaderboard_page(results, BOTH, "results")
-    assert "](results/leaderboard.png)" in text
-    assert all(table.title in text for table in TABLE.result_tables(results, BOTH))
-
-
 # ---- the words around the tables
 
 
@@ -195,13 +154,6 @@ def test_a_system_ten_points_from_its_printed_number_is_named_with_the_reason(
     text = leaderboard_words.far_from_the_paper(found, BOTH)
     assert "is 10 points or more from" in text
     assert "A random score has" not in text
-
-
-def test_a_random_score_is_told_beside_them(tmp_path: Path) -> None:
-    found = published_rows(tmp_path, {"THOC": 50.0, "random score": 90.8})
-    assert "column. A random score has MSL 90.8." in leaderboard_words.far_from_the_paper(
-        found, BOTH
-    )
 
 
 def test_where_all_are_near_or_not_run_nothing_is_said(tmp_path: Path) -> None:

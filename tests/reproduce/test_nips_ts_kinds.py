@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from reproduce.catalogue import table
-from reproduce.comparison import ADJUSTED
 from reproduce.plan import SYNTHETIC, Selection
-from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
-from reproduce.tables.nips_ts_kinds import PRECISION, RECALL, TABLE, _other
+from reproduce.tables.nips_ts_kinds import TABLE, _other
 from subadjacent.data.synthetic import KINDS
 
 OURS = Run(SYNTHETIC, "sub-adjacent", PUBLISHED)
@@ -46,24 +40,6 @@ def test_a_trial_has_one_kind_and_all() -> None:
 def test_other_sets_and_the_clean_protocol_have_no_runs() -> None:
     assert TABLE.runs(Selection(datasets=("msl",))) == []
     assert TABLE.runs(Selection(datasets=(SYNTHETIC,), protocols=(CLEAN,))) == []
-
-
-def test_cells_hold_percents_and_the_note_what_the_papers_number_takes(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    for seed, precision in ((0, 0.94), (1, 0.96)):
-        run = Run(SYNTHETIC, "sub-adjacent", PUBLISHED, seed)
-        results.add(run, {ADJUSTED: 0.7, PRECISION: precision, RECALL: 0.5})
-    (grid,) = TABLE.result_tables(results, Selection(datasets=(SYNTHETIC,)))
-    assert [label for label, _ in grid.rows] == [*KINDS, "all five"]
-    cells = dict(grid.rows)["all five"]
-    assert cells[2].values == pytest.approx((70, 70))
-    assert cells[3].missing == dict(grid.rows)["trend"][2].missing == "not run"
-    # 86.6 · 95 / (190 - 86.6) = 79.6; 86.6 · 50 / (100 - 86.6) is 323
-    (note,) = grid.notes
-    assert note == (
-        "All five, trained on a clean series: precision 95.0, recall 50.0. The paper's 86.6 takes "
-        "more precision than there is at this recall, or a recall of 79.6 at this precision."
-    )
 
 
 def test_the_other_of_precision_and_recall_by_hand() -> None:

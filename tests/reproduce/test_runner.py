@@ -10,7 +10,7 @@ import pytest
 
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED, Run
-from reproduce.runner import Place, RunEvent, make
+from reproduce.runner import RunContext, RunEvent, make
 from subadjacent.errors import InputError
 
 RANDOM = Run("nips-ts", "random", PUBLISHED, quick=True)
@@ -21,7 +21,7 @@ RUNS = [
     replace(RANDOM, detector="magnitude", protocol=CLEAN),
     replace(RANDOM, detector="sub-adjacent"),
 ]
-HERE = Place(device="cpu")
+HERE = RunContext(device="cpu")
 # what depends on the moment
 TIMED = {"seconds", "fit_seconds", "score_seconds"}
 
@@ -135,4 +135,4 @@ def test_processes_that_die_fail_their_own_runs_and_the_rest_is_told_too(tmp_pat
 
 def test_no_process_at_all_is_refused() -> None:
     with pytest.raises(InputError, match="jobs must be a whole number of at least 1; got 0"):
-        Place(jobs=0)
+        RunContext(jobs=0)

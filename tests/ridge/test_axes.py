@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ridge.waves import noise
-from subadjacent.ridge.axes import CHUNK, CLIP, MOST, FoldSums, RowSums, cut, principal_axes
+from subadjacent.ridge.axes import CHUNK, CLIP, MAX_AXES, FoldSums, RowSums, cut, principal_axes
 from subadjacent.ridge.folds import folds, guarded
 
 
@@ -36,7 +36,7 @@ def test_no_more_axes_than_channels_that_move_or_than_are_kept_at_most() -> None
     still = noise(500, 4)
     still[:, 2:] = 7.0
     assert principal_axes([still]).shape == (4, 2)
-    assert principal_axes([noise(500, MOST + 8)]).shape == (MOST + 8, MOST)
+    assert principal_axes([noise(500, MAX_AXES + 8)]).shape == (MAX_AXES + 8, MAX_AXES)
 
 
 def test_rows_that_never_moved_have_an_axis_all_the_same() -> None:

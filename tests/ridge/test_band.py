@@ -8,7 +8,7 @@ import pytest
 from ridge.waves import Rows, noise
 from subadjacent.errors import InputError
 from subadjacent.ridge.axes import CLIP
-from subadjacent.ridge.band import CHUNK, FAR_CLIP, FEW, BandRidge
+from subadjacent.ridge.band import CHUNK, FAR_CLIP, MIN_STRIDED_ROWS, BandRidge
 from subadjacent.ridge.neighbours import Neighbours
 
 ONE = np.ones((1, 1), np.float32)
@@ -82,7 +82,7 @@ def slow_residual(ridge: BandRidge, values: Rows, row: int) -> list[float]:
     return list(rows[row] - level - expected)
 
 
-@pytest.mark.parametrize("more", [1, 17, FEW - 1, FEW, CHUNK + 3])
+@pytest.mark.parametrize("more", [1, 17, MIN_STRIDED_ROWS - 1, MIN_STRIDED_ROWS, CHUNK + 3])
 @pytest.mark.parametrize(
     ("layout", "local"),
     [(layout, local) for layout in LAYOUTS for local in (False, True)]

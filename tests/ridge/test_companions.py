@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from subadjacent.ridge.axes import CLIP as LEARNING_CLIP
 from subadjacent.ridge.companions import (
     CLIP,
-    LEAST,
+    MIN_VARIANCE,
     SHRINKAGE,
     TIMES,
     Companions,
@@ -88,8 +88,8 @@ def everywhere(parts: list[NDArray[np.float32]]) -> Judged:
     return [np.ones(len(part), dtype=bool) for part in parts]
 
 
-def fit(parts: list[NDArray[np.float32]], judged: Judged | None = None) -> CompanionsFit:
-    return fit_companions(parts, everywhere(parts) if judged is None else judged)
+def fit(parts: list[NDArray[np.float32]], assessed: Judged | None = None) -> CompanionsFit:
+    return fit_companions(parts, everywhere(parts) if assessed is None else assessed)
 
 
 def test_two_channels_that_are_the_same_by_hand() -> None:
@@ -98,7 +98,7 @@ def test_two_channels_that_are_the_same_by_hand() -> None:
     companions, unseen = fit([rows])
     # both variances and the covariance are 1; a tenth and a thousandth are added to variances,
     # so that a channel is expected to be 1 / 1.101 of the other
-    share = 1 / (1 + SHRINKAGE + LEAST)
+    share = 1 / (1 + SHRINKAGE + MIN_VARIANCE)
     np.testing.assert_allclose(companions.weights, [[1, -share], [-share, 1]], rtol=1e-5)
     np.testing.assert_allclose(unseen[0], rows * (1 - share), rtol=1e-4)
 
@@ -121,7 +121,7 @@ def left_by_regressions(
     cut = cut - cut.mean(axis=0)
     channels, count = cut.shape[1], len(cut)
     share = times * max(SHRINKAGE, channels / count)
-    added = share * (cut**2).sum() / count / channels + LEAST
+    added = share * (cut**2).sum() / count / channels + MIN_VARIANCE
     left = np.empty_like(rows)
     for channel in range(channels):
         others = [other for other in range(channels) if other != channel]
@@ -191,15 +191,17 @@ def test_with_many_rows_there_is_nothing_to_choose() -> None:
 
 def test_rows_that_are_not_judged_count_for_nothing() -> None:
     parts = [related(60, seed=1), related(45, seed=2)]
-    judged = [np.arange(60) >= 13, np.arange(45) % 3 > 0]
-    companions, unseen = fit(parts, judged)
-    spoiled = [np.where(where[:, None], part, 5) for part, where in zip(parts, judged, strict=True)]
-    again = fit(spoiled, judged)
+    assessed = [np.arange(60) >= 13, np.arange(45) % 3 > 0]
+    companions, unseen = fit(parts, assessed)
+    spoiled = [
+        np.where(where[:, None], part, 5) for part, where in zip(parts, assessed, strict=True)
+    ]
+    again = fit(spoiled, assessed)
     np.testing.assert_array_equal(again.companions.weights, companions.weights)
-    kept = [part[where] for part, where in zip(parts, judged, strict=True)]
+    kept = [part[where] for part, where in zip(parts, assessed, strict=True)]
     apart = fit(kept)
     np.testing.assert_array_equal(apart.companions.weights, companions.weights)
-    for one, other, where, alone in zip(unseen, again.unseen, judged, apart.unseen, strict=True):
+    for one, other, where, alone in zip(unseen, again.unseen, assessed, apart.unseen, strict=True):
         assert not one[~where].any()
         np.testing.assert_array_equal(one, other)
         np.testing.assert_array_equal(one[where], alone)

@@ -103,10 +103,10 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
         kept[max(first - neighbours.reach, 0) : last + neighbours.reach] = False
         slow = Ridge(alpha=3.0).fit(features[kept], targets[kept])
         wanted[first:last] = targets[first:last] - slow.predict(features[first:last])
-    judged = inner(neighbours, parts)
-    there = [unseen[rows] for unseen, rows in zip(found.unseen, judged, strict=True)]
+    assessed = inner(neighbours, parts)
+    there = [unseen[rows] for unseen, rows in zip(found.unseen, assessed, strict=True)]
     np.testing.assert_allclose(np.concatenate(there), wanted, atol=1e-3)
-    for unseen, rows, length in zip(found.unseen, judged, lengths, strict=True):
+    for unseen, rows, length in zip(found.unseen, assessed, lengths, strict=True):
         assert len(unseen) == length
         assert not unseen[: rows.start].any()
         assert not unseen[rows.stop :].any()
@@ -121,8 +121,8 @@ def test_residuals_are_those_of_models_that_left_fold_and_guard_out(
 def test_mean_squares_are_those_of_the_residuals(lengths: tuple[int, ...], local: bool) -> None:
     parts = [wave(rows, seed=rows) for rows in lengths]
     found = fit(parts, local=local)
-    judged = inner(BOTH, parts)
-    rows = np.concatenate([one[where] for one, where in zip(found.unseen, judged, strict=True)])
+    assessed = inner(BOTH, parts)
+    rows = np.concatenate([one[where] for one, where in zip(found.unseen, assessed, strict=True)])
     squares = np.square(rows, dtype=np.float64).mean(axis=0)
     np.testing.assert_allclose(found.mean_squares, squares, rtol=1e-4)
 

@@ -1,4 +1,4 @@
-"""Parts of the rows that are judged by the others, and what is left out beside them."""
+"""Parts of the rows that are assessed by the others, and what is left out beside them."""
 
 from __future__ import annotations
 

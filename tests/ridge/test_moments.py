@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from ridge.waves import Rows, noise, wave
 from subadjacent.ridge.axes import CLIP, cut
 from subadjacent.ridge.band import FAR_CLIP, BandRidge, Inputs
-from subadjacent.ridge.moments import FEW, Moments, moments, with_constant
+from subadjacent.ridge.moments import MIN_LAGGED_ROWS, Moments, moments, with_constant
 from subadjacent.ridge.neighbours import Neighbours
 
 Layout = tuple[int, int, int, int]
@@ -70,7 +70,9 @@ def test_five_rows_of_one_channel_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("layout", "local"), ANY, ids=str)
-@pytest.mark.parametrize("count", [1, 37, FEW - 1, FEW, FEW + 41])
+@pytest.mark.parametrize(
+    "count", [1, 37, MIN_LAGGED_ROWS - 1, MIN_LAGGED_ROWS, MIN_LAGGED_ROWS + 41]
+)
 def test_moments_are_the_definition(layout: Layout, local: bool, count: int) -> None:
     ridge, channels = blank(layout, 3, local), 3
     rows = wave(layout[1] + count + layout[2], channels, seed=count)
@@ -86,7 +88,10 @@ def test_moments_are_the_definition(layout: Layout, local: bool, count: int) -> 
 
 
 @pytest.mark.parametrize(("layout", "local"), ANY, ids=str)
-@pytest.mark.parametrize(("first", "count"), [(0, FEW), (13, FEW + 7), (4, 2 * FEW + 1)])
+@pytest.mark.parametrize(
+    ("first", "count"),
+    [(0, MIN_LAGGED_ROWS), (13, MIN_LAGGED_ROWS + 7), (4, 2 * MIN_LAGGED_ROWS + 1)],
+)
 def test_moments_of_some_rows_equal_those_multiplied_out(
     layout: Layout, local: bool, first: int, count: int
 ) -> None:
@@ -112,25 +117,25 @@ def test_moments_add_up_and_come_apart(local: bool) -> None:
 
 
 def test_cut_features_are_counted_as_cut() -> None:
-    ridge, rows = blank((2, 5, 5, 1), 2, local=True), noise(FEW + 10)
+    ridge, rows = blank((2, 5, 5, 1), 2, local=True), noise(MIN_LAGGED_ROWS + 10)
     rows[400] = 300.0
     inputs = ridge.inputs(rows)
-    every = np.arange(5, FEW + 5)
-    found = moments(ridge, inputs, 5, FEW + 5)
+    every = np.arange(5, MIN_LAGGED_ROWS + 5)
+    found = moments(ridge, inputs, 5, MIN_LAGGED_ROWS + 5)
     # eight rows have a neighbour of some 300, and count it as 10
-    assert np.diag(found.features)[:-1].max() < 20 * FEW
+    assert np.diag(found.features)[:-1].max() < 20 * MIN_LAGGED_ROWS
     assert_same(found, multiplied_out(ridge, inputs, every), 1e-4)
 
 
 def test_more_rows_with_cut_features_than_are_taken_at_a_time() -> None:
-    ridge, rows = blank((2, 5, 5, 1), 2, local=True), noise(3 * FEW)
+    ridge, rows = blank((2, 5, 5, 1), 2, local=True), noise(3 * MIN_LAGGED_ROWS)
     # every row has a neighbour that is far out
     rows[::4] += 300.0
     inputs = ridge.inputs(rows)
     assert inputs.clipped is not None
     assert inputs.clipped[5:-5].all()
-    every = np.arange(5, 3 * FEW - 5)
-    found = moments(ridge, inputs, 5, 3 * FEW - 5)
+    every = np.arange(5, 3 * MIN_LAGGED_ROWS - 5)
+    found = moments(ridge, inputs, 5, 3 * MIN_LAGGED_ROWS - 5)
     assert_same(found, multiplied_out(ridge, inputs, every), 1e-4)
 
 

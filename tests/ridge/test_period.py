@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from subadjacent.ridge.period import LONGEST, dominant_period, independent_rows
+from subadjacent.ridge.period import LONGEST_PERIOD, dominant_period, independent_rows
 
 
 def cycle(period: int, rows: int, noise: float, seed: int = 0) -> NDArray[np.float64]:
@@ -50,7 +50,7 @@ def test_what_does_not_repeat_has_no_cycle(rows: NDArray[np.float64]) -> None:
 
 def test_a_cycle_seen_less_than_four_times_or_too_long_is_none() -> None:
     assert dominant_period(cycle(300, 1000, 0.0), np.eye(2)) is None
-    assert dominant_period(cycle(LONGEST + 500, 30_000, 0.0), np.eye(2)) is None
+    assert dominant_period(cycle(LONGEST_PERIOD + 500, 30_000, 0.0), np.eye(2)) is None
 
 
 def test_only_the_axes_given_are_looked_at() -> None:

@@ -1,4 +1,4 @@
-"""Every row is judged by the first model that finds all its neighbours there."""
+"""Every row is assessed by the first model that finds all its neighbours there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.fit import RidgeFit, fit_ridge
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.ridge.sides import LEAST, SegmentRidge, SidesFit, fit_sides, shares
+from subadjacent.ridge.sides import VARIANCE_FLOOR, SegmentRidge, SidesFit, fit_sides, shares
 
 ONE = np.ones((1, 1), np.float32)
 BOTH, BEFORE, AFTER = Neighbours(2, 4, 4), Neighbours(2, 4, 0), Neighbours(2, 0, 4)
@@ -42,7 +42,7 @@ def test_three_rows_by_hand() -> None:
     assert residuals.tolist() == [[-3.0], [1.0], [4.0]]
     # what is expected knows of no gain
     assert ridge.expected(rows, residuals).tolist() == [[2.0], [1.0], [2.0]]
-    assert ridge.judged(3).tolist() == [True, True, True]
+    assert ridge.assessed(3).tolist() == [True, True, True]
     assert ridge.shares(3) == [slice(1, 2), slice(2, 3), slice(0, 1)]
     assert ridge.reach == (1, 1)
 
@@ -52,7 +52,7 @@ def test_a_row_without_neighbours_is_not_judged_by_hand() -> None:
     residuals = ridge.residuals(row)
     assert residuals.tolist() == [[0.0]]
     assert ridge.expected(row, residuals).tolist() == [[7.0]]
-    assert ridge.judged(1).tolist() == [False]
+    assert ridge.assessed(1).tolist() == [False]
 
 
 def segment_ridge(near: int, far: int, sides: tuple[str, ...], step: int = 1) -> SegmentRidge:
@@ -73,19 +73,19 @@ def has_all(layout: Neighbours, row: int, rows: int) -> bool:
 
 def slow_residuals(ridge: SegmentRidge, rows: Rows) -> tuple[NDArray[np.float64], list[bool]]:
     """The definition read aloud, row by row."""
-    found, judged = np.zeros(rows.shape), []
+    found, assessed = np.zeros(rows.shape), []
     for row in range(len(rows)):
         there = [
             number
             for number, model in enumerate(ridge.models)
             if has_all(model.neighbours, row, len(rows))
         ]
-        judged.append(bool(there))
+        assessed.append(bool(there))
         if there:
             first = there[0]
             left = ridge.models[first].residuals(rows, row, row + 1)[0]
             found[row] = left * ridge.gains[first]
-    return found, judged
+    return found, assessed
 
 
 @pytest.mark.parametrize("sides", [SIDES, ("before",), ("before", "after"), ()])
@@ -95,9 +95,9 @@ def test_residuals_are_the_definition(
     near: int, far: int, step: int, sides: tuple[str, ...], count: int
 ) -> None:
     ridge, rows = segment_ridge(near, far, sides, step), noise(count)
-    wanted, judged = slow_residuals(ridge, rows)
+    wanted, assessed = slow_residuals(ridge, rows)
     np.testing.assert_allclose(ridge.residuals(rows), wanted, atol=1e-5)
-    assert ridge.judged(count).tolist() == judged
+    assert ridge.assessed(count).tolist() == assessed
 
 
 def test_what_is_expected_and_what_is_left_make_the_row() -> None:
@@ -203,7 +203,7 @@ def test_models_are_there_where_half_of_the_rows_are_judged_by_hand(
     assert [one.shape for one in found.unseen] == [part.shape for part in parts]
     if not wanted:
         assert not any(one.any() for one in found.unseen)
-        assert not found.ridge.judged(100).any()
+        assert not found.ridge.assessed(100).any()
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_residuals_are_those_of_the_first_model_on_the_scale_of_the_first(
             there = [side for side, layout in enumerate(some) if has_all(layout, row, rows)]
             wanted = np.zeros(2)
             if there:
-                gain = np.sqrt((squares[0] + LEAST) / (squares[there[0]] + LEAST))
+                gain = np.sqrt((squares[0] + VARIANCE_FLOOR) / (squares[there[0]] + VARIANCE_FLOOR))
                 wanted = fits[there[0]].unseen[number][row] * gain
             np.testing.assert_allclose(found.unseen[number][row], wanted, atol=1e-5)
 
@@ -298,4 +298,4 @@ def test_a_fit_of_nothing_judges_nothing() -> None:
     found = SidesFit.of_nothing(parts)
     assert [one.tolist() for one in found.unseen] == [[[0.0, 0.0]] * 5, [[0.0, 0.0]] * 2]
     np.testing.assert_array_equal(found.ridge.expected(parts[0], found.unseen[0]), parts[0])
-    assert not found.ridge.judged(50).any()
+    assert not found.ridge.assessed(50).any()

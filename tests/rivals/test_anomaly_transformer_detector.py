@@ -131,7 +131,7 @@ def test_without_epochs_the_network_keeps_its_initial_weights(
 
 @both_networks
 def test_without_epochs_no_checkpoint_is_written(kind: Any, plant: Plant, tmp_path: Path) -> None:
-    kind(window=20, size="tiny", epochs=0, checkpoint=tmp_path / "state", budget="1s").fit(
-        plant.train
-    )
+    kind(
+        window=20, size="tiny", epochs=0, checkpoint=tmp_path / "state", max_training_time="1s"
+    ).fit(plant.train)
     assert list(tmp_path.iterdir()) == []

@@ -45,7 +45,8 @@ BY_CHANNEL = np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
 # all rows are near an alarm: what is usual is what it was in training
 FLOW = ChannelProfile(
-    median=-1, low=-2, high=0, minimum=-9, maximum=99, cycle=0, below=-1, above=1, error=1, min_step=0,
+    median=-1, low=-2, high=0, minimum=-9, maximum=99, cycle=0, below=-1, above=1,
+    error=1, min_step=0,
     median_step=10, max_step=20, max_run=1, partner=-1, slope=0, partner_error=1,
 )  # fmt: skip
 HEAT = FLOW._replace(median=20, low=19, high=21)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from live_service import LiveService, alike, live, rows_of, until
-from subadjacent.service.connections import MOST_HEAD
+from subadjacent.service.connections import MAX_HEAD_BYTES
 
 CONFIG = """
 [limits]
@@ -92,7 +92,7 @@ def test_a_body_that_comes_byte_by_byte_has_no_more_time(impatient: LiveService)
 
 def test_a_head_without_an_end_is_given_up_and_a_long_one_is_read(service: LiveService) -> None:
     assert service.ask("GET", "/health", X_Long="a" * 60_000).status == 200
-    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * MOST_HEAD
+    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * MAX_HEAD_BYTES
     with connect(service, head) as endless, endless.makefile("rb") as answer:
         assert answer.readline().startswith(b"HTTP/1.1 400 ")
         assert b"too long" in answer.read()

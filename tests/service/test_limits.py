@@ -14,8 +14,8 @@ import pytest
 
 from live_service import LiveService, as_csv, children_of, live, rows_of, until
 from running import COMMAND, runner
-from subadjacent.service.schema import FILE, connect
-from subadjacent.service.widths import OTHER_COLUMNS
+from subadjacent.service.body_limits import OTHER_COLUMNS
+from subadjacent.service.database import FILE, connect
 
 READ, WRITE = "r" * 20, "w" * 20
 

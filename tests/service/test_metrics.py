@@ -7,14 +7,14 @@ from contextlib import closing
 from pathlib import Path
 
 from apart import run_apart
-from subadjacent.service.hub import Hub
-from subadjacent.service.metrics import MOST_SERIES, Measures
-from subadjacent.service.schema import connect
+from subadjacent.service.database import connect
+from subadjacent.service.metrics import MAX_SERIES, Measures
+from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.settings import Settings
 
 
 def test_the_calmest_series_beyond_the_bound_have_no_measures(tmp_path: Path) -> None:
-    severities = [number / 1_000 for number in range(MOST_SERIES + 2)]
+    severities = [number / 1_000 for number in range(MAX_SERIES + 2)]
     with closing(connect(tmp_path)) as tables:
         # together: a commit of each would wait for the disk
         tables.execute("begin")
@@ -27,11 +27,11 @@ def test_the_calmest_series_beyond_the_bound_have_no_measures(tmp_path: Path) ->
         tables.execute("commit")
 
     async def scrape() -> str:
-        hub, measures = Hub(Settings(), tmp_path), Measures()
-        hub.writer.start()
-        measures.watch(hub)
+        registry, measures = SeriesRegistry(Settings(), tmp_path), Measures()
+        registry.writer.start()
+        measures.watch(registry)
         text = measures.text().decode()
-        await hub.stop()
+        await registry.stop()
         return text
 
     text = run_apart(scrape())

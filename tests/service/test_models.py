@@ -16,7 +16,8 @@ from live_service import CHANNELS, LiveService, alike, as_csv, live, rows_of
 from running import runner
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
-from subadjacent.service.streams import _Streams
+from subadjacent.service import scoring
+from subadjacent.service.scoring import StreamStart
 
 ROWS = [*rows_of(900), *rows_of(10, first=900, jump=40.0), *rows_of(90, first=910)]
 FITTED = 600
@@ -125,21 +126,21 @@ def test_an_alarm_of_a_model_that_was_switched_off_is_closed_and_is_history(
 def test_a_detector_that_no_stream_uses_is_not_kept_in_memory(folder: Path, tmp_path: Path) -> None:
     places = [folder / "plant", tmp_path / "newer"]
     shutil.copytree(*places)
-    streams = _Streams()
 
     def begin(key: int, model: Path | None) -> list[Path]:
-        assert streams.answer(("begin", key, CHANNELS, "pump", model, None)) is None
-        return list(streams._detectors)
+        scoring.begin(key, StreamStart(CHANNELS, "pump", model))
+        return list(scoring._detectors)
 
     assert begin(1, places[0]) == begin(2, places[0]) == places[:1]
-    shared = ref(streams._detectors[places[0]])
+    shared = ref(scoring._detectors[places[0]])
     assert begin(2, places[1]) == places
     assert begin(3, None) == places
     assert begin(1, places[1]) == places[1:]
     assert shared() is None
     assert begin(1, None) == places[1:]
-    streams.drop(2)
-    assert list(streams._detectors) == []
+    for key in (1, 2, 3):
+        scoring.drop(key)
+    assert list(scoring._detectors) == []
 
 
 def test_a_model_that_is_replaced_is_replaced_for_all_its_series_and_its_folder_goes(

@@ -20,7 +20,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
-from subadjacent.service.bodies import (
+from subadjacent.service.body_limits import OTHER_LINES
+from subadjacent.service.database import connect, connect_reader
+from subadjacent.service.models import Models
+from subadjacent.service.problems import Refusal, refusal_of, told_of
+from subadjacent.service.request_body import (
     CSV,
     JSON,
     LINES,
@@ -29,8 +33,9 @@ from subadjacent.service.bodies import (
     check_series_name,
     read_rows,
 )
-from subadjacent.service.models import Models
-from subadjacent.service.moments import (
+from subadjacent.service.row_store import thin
+from subadjacent.service.settings import Settings, read_settings
+from subadjacent.service.times import (
     TimeKind,
     check_ahead,
     for_stream,
@@ -38,12 +43,7 @@ from subadjacent.service.moments import (
     read_time,
     show_time,
 )
-from subadjacent.service.problems import Refusal, refusal_of, told_of
-from subadjacent.service.records import thinned
-from subadjacent.service.schema import connect, connect_reader
-from subadjacent.service.settings import Settings, read_settings
 from subadjacent.service.tokens import Tokens, read_tokens
-from subadjacent.service.widths import OTHER_LINES
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_is_no_time_is_refused(value: object) -> None:
 
 def test_rows_are_put_in_order_and_missing_values_are_nan(tmp_path: Path) -> None:
     body = b'[{"time": 2, "b": 1}, {"time": 1, "a": Infinity, "b": null}]'
-    batch = read_rows(body, "application/json", most_rows=2, most_columns=99, folder=tmp_path)
+    batch = read_rows(body, "application/json", max_rows=2, max_columns=99, folder=tmp_path)
     assert (batch.times, batch.channels) == ([1.0, 2.0], ("b", "a"))
     np.testing.assert_array_equal(batch.values, [[np.nan, np.nan], [1.0, np.nan]])
     other = batch.of_channels(("a", "c", "b"))
@@ -94,16 +94,16 @@ def test_rows_are_put_in_order_and_missing_values_are_nan(tmp_path: Path) -> Non
 def test_a_file_of_two_entities_is_two_series(tmp_path: Path) -> None:
     csv = b"item_id,time,a\nx,1,2\ny,1,2\n"
     with pytest.raises(InputError, match="the body must hold one series"):
-        read_rows(csv, "text/csv", most_rows=5, most_columns=99, folder=tmp_path)
+        read_rows(csv, "text/csv", max_rows=5, max_columns=99, folder=tmp_path)
     one = read_rows(csv.replace(b"y", b"x").replace(b"x,1,2\nx,1", b"x,1,2\nx,2"), "text/csv",
-                    most_rows=5, most_columns=99, folder=tmp_path)  # fmt: skip
+                    max_rows=5, max_columns=99, folder=tmp_path)  # fmt: skip
     assert one.channels == ("a",)
 
 
 @given(st.lists(st.floats(-1e6, 1e6) | st.just(np.nan), min_size=1, max_size=200))
 def test_thinning_keeps_every_extreme(column: list[float]) -> None:
     values = np.column_stack([column, np.arange(len(column), dtype=float)])
-    kept = thinned(values, 20)
+    kept = thin(values, 20)
     assert kept == sorted(set(kept))
     assert {0, len(column) - 1} <= set(kept)
     assert len(kept) <= max(20, 5 * 4 + 2)
@@ -116,8 +116,8 @@ def test_thinning_keeps_every_extreme(column: list[float]) -> None:
 
 def test_thinning_by_hand() -> None:
     values = np.array([[0.0], [5.0], [1.0], [1.0], [-3.0], [1.0], [1.0], [1.0]])
-    assert thinned(values, 4) == [0, 1, 4, 5, 7]
-    assert thinned(values, 8) == list(range(8))
+    assert thin(values, 4) == [0, 1, 4, 5, 7]
+    assert thin(values, 8) == list(range(8))
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "a\nb", "x" * 201, "\u200b"])
@@ -141,14 +141,14 @@ def test_a_channel_may_be_named_after_its_unit_in_json_as_in_a_table(tmp_path: P
         (LINES, '{"time": 1, "speed m/s": 2.5}'),
         (CSV, "time,speed m/s\n1,2.5\n"),
     ):
-        batch = read_rows(text.encode(), kind, most_rows=9, most_columns=9, folder=tmp_path)
+        batch = read_rows(text.encode(), kind, max_rows=9, max_columns=9, folder=tmp_path)
         assert (batch.channels, batch.values.tolist()) == (("speed m/s",), [[2.5]])
 
 
 def test_a_mark_before_text_is_no_part_of_it(tmp_path: Path) -> None:
     for kind, text in ((JSON, '[{"a": 1}]'), (LINES, '{"a": 1}\n')):
         batch = read_rows(
-            b"\xef\xbb\xbf" + text.encode(), kind, most_rows=5, most_columns=99, folder=tmp_path
+            b"\xef\xbb\xbf" + text.encode(), kind, max_rows=5, max_columns=99, folder=tmp_path
         )
         assert (batch.channels, batch.values.tolist()) == (("a",), [[1.0]])
 
@@ -171,15 +171,15 @@ def test_a_row_that_names_a_channel_twice_is_refused(
     tmp_path: Path, kind: str, text: str, sentence: str
 ) -> None:
     with pytest.raises(InputError, match=sentence):
-        read_rows(text.encode(), kind, most_rows=5, most_columns=99, folder=tmp_path)
+        read_rows(text.encode(), kind, max_rows=5, max_columns=99, folder=tmp_path)
 
 
 def test_rows_that_are_too_wide_are_refused_before_they_are_spread_out(tmp_path: Path) -> None:
     # missing values are cells
     sparse = json.dumps([{str(n): 1 for n in range(100)}, *[{"0": 1}] * 200_000])
-    read = partial(read_rows, most_rows=10**6, folder=tmp_path)
+    read = partial(read_rows, max_rows=10**6, folder=tmp_path)
     with pytest.raises(Refusal, match=r"20,000,000 values.*200,001 rows of 100") as refused:
-        read(sparse.encode(), JSON, most_columns=100)
+        read(sparse.encode(), JSON, max_columns=100)
     assert refused.value.status == 413
     frame = pl.DataFrame({f"c{n}": [1.0] for n in range(6)})
     parquet = io.BytesIO()
@@ -194,9 +194,9 @@ def test_rows_that_are_too_wide_are_refused_before_they_are_spread_out(tmp_path:
     ):
         data = body if isinstance(body, bytes) else body.encode()
         with pytest.raises(Refusal, match="rows may have 5 columns; these have 6") as refused:
-            read(data, kind, most_columns=5)
+            read(data, kind, max_columns=5)
         assert refused.value.status == 413
-        assert len(read(data, kind, most_columns=6))
+        assert len(read(data, kind, max_columns=6))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -214,7 +214,7 @@ def test_small_files_of_very_many_rows_are_refused_before_they_are_read(tmp_path
         tracemalloc.start()
         with pytest.raises(Refusal, match=sentence) as refused:
             read_rows(
-                body, kind, most_rows=2_999_999 - OTHER_LINES, most_columns=199, folder=tmp_path
+                body, kind, max_rows=2_999_999 - OTHER_LINES, max_columns=199, folder=tmp_path
             )
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
@@ -224,7 +224,7 @@ def test_small_files_of_very_many_rows_are_refused_before_they_are_read(tmp_path
 
 def test_a_line_is_named_by_its_number_in_the_body(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="line 4 must be JSON"):
-        read_rows(b'\n{"a": 1}\n\nno\n', LINES, most_rows=5, most_columns=99, folder=tmp_path)
+        read_rows(b'\n{"a": 1}\n\nno\n', LINES, max_rows=5, max_columns=99, folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_what_the_disk_says_has_a_status(code: int, status: int) -> None:
 def test_values_as_far_as_they_may_go(tmp_path: Path) -> None:
     def read(text: str) -> float:
         body = f'[{{"a": {text}, "b": 1}}]'.encode()
-        batch = read_rows(body, "application/json", most_rows=1, most_columns=99, folder=tmp_path)
+        batch = read_rows(body, "application/json", max_rows=1, max_columns=99, folder=tmp_path)
         return float(batch.values[0, 0])
 
     assert (read("1e100"), read("-1e100")) == (1e100, -1e100)
@@ -321,7 +321,7 @@ def test_values_as_far_as_they_may_go(tmp_path: Path) -> None:
 
 def test_rows_at_the_same_time_stay_in_their_order(tmp_path: Path) -> None:
     rows = [{"time": 5, "a": -1.0}, *({"time": n % 2, "a": float(n)} for n in range(60))]
-    batch = read_rows(json.dumps(rows).encode(), "", most_rows=61, most_columns=99, folder=tmp_path)
+    batch = read_rows(json.dumps(rows).encode(), "", max_rows=61, max_columns=99, folder=tmp_path)
     expected = [*range(0, 60, 2), *range(1, 60, 2), -1]
     assert batch.values[:, 0].tolist() == expected
 
@@ -337,8 +337,8 @@ def test_times_of_tables_are_seconds(tmp_path: Path) -> None:
         batch = read_rows(
             body.getvalue(),
             "application/vnd.apache.parquet",
-            most_rows=1,
-            most_columns=99,
+            max_rows=1,
+            max_columns=99,
             folder=tmp_path,
         )
         assert (batch.times, batch.kind) == ([seconds], kind)

@@ -7,8 +7,8 @@ from typing import Any
 
 from apart import run_apart
 from live_service import LiveService, alike, live, rows_of, until, with_a_jump
-from subadjacent.service.hub import Hub
-from subadjacent.service.retention import MOST_ALARMS, Sweeper
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.retention import MAX_ALARMS, Sweeper
 from subadjacent.service.settings import Settings
 from subadjacent.service.writer import Changes
 
@@ -41,8 +41,8 @@ def without_keys(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def test_the_newest_alarms_of_a_series_are_kept_and_one_that_is_open(tmp_path: Path) -> None:
     async def sweep() -> list[int]:
-        hub = Hub(Settings(), tmp_path)
-        hub.writer.start()
+        registry = SeriesRegistry(Settings(), tmp_path)
+        registry.writer.start()
 
         def work(changes: Changes) -> None:
             tables = changes.tables
@@ -52,18 +52,18 @@ def test_the_newest_alarms_of_a_series_are_kept_and_one_that_is_open(tmp_path: P
             tables.executemany(
                 "insert into alarms (series, number, state, first, last, severity, kind, sentence, "
                 "causes, for_good, opened_at) values (1, ?, ?, 0, 0, 1, '', '', '[]', 0, 0)",
-                [(n, "open" if n == 1 else "closed") for n in range(MOST_ALARMS + 3)],
+                [(n, "open" if n == 1 else "closed") for n in range(MAX_ALARMS + 3)],
             )
-            hub.undo({1}, tables)
-            Sweeper(hub)(changes)
+            registry.undo({1}, tables)
+            Sweeper(registry)(changes)
 
-        await hub.writer.do(work)
-        with hub.reader() as tables:
+        await registry.writer.do(work)
+        with registry.reader() as tables:
             found = tables.execute("select number from alarms order by id").fetchall()
-        await hub.stop()
+        await registry.stop()
         return [number for (number,) in found]
 
-    assert run_apart(sweep()) == [1, *range(3, MOST_ALARMS + 3)]
+    assert run_apart(sweep()) == [1, *range(3, MAX_ALARMS + 3)]
 
 
 def test_rows_and_alarms_go_by_the_rule_of_the_last_start_and_scoring_goes_on(

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from live_service import CHANNELS, LiveService, alike, as_csv, rows_of, until, with_a_jump
-from subadjacent.service.schema import connect_reader
+from subadjacent.service.database import connect_reader
 
 
 def test_a_row_is_taken_answered_and_told_again(service: LiveService) -> None:

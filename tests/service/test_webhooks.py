@@ -19,11 +19,11 @@ import pytest
 from apart import run_apart
 from live_service import live, until, with_a_jump
 from subadjacent.service import webhooks
-from subadjacent.service.hub import Hub
-from subadjacent.service.schema import FILE
+from subadjacent.service.database import FILE
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Settings, Webhook
-from subadjacent.service.watched import WatchedSeries
-from subadjacent.service.webhooks import MOST_WAITING, Webhooks
+from subadjacent.service.webhooks import MAX_WAITING, Webhooks
 from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, OPENED, UPDATED
 
@@ -106,26 +106,26 @@ def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(
 ) -> None:
     async def deliver(address: str) -> None:
         webhook = Webhook.model_validate({"url": address})
-        hub = Hub(Settings(webhooks=(webhook,)), tmp_path)
+        registry = SeriesRegistry(Settings(webhooks=(webhook,)), tmp_path)
         # a lock that is held looks to the writer as a disk does that is full, but at once
-        hub._tables.execute("pragma busy_timeout = 0")
+        registry._tables.execute("pragma busy_timeout = 0")
         for event in ("first", "second"):
-            hub._tables.execute(
+            registry._tables.execute(
                 "insert into outbox (address, body) values (?, ?)",
                 (str(webhook.url), json.dumps({"event": event})),
             )
-        hub.writer.start()
-        webhooks = Webhooks(hub, (webhook,))
+        registry.writer.start()
+        webhooks = Webhooks(registry, (webhook,))
         with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
             other.execute("begin immediate")
             webhooks.start()
             await asyncio.to_thread(until, lambda: "a transaction failed" in caplog.text)
             other.execute("rollback")
         left = "select count(*) from outbox"
-        with hub.reader() as tables:
+        with registry.reader() as tables:
             await asyncio.to_thread(until, lambda: tables.execute(left).fetchone()[0] == 0)
         await webhooks.stop()
-        await hub.stop()
+        await registry.stop()
 
     with receiving() as (receiver, address):
         run_apart(deliver(address))
@@ -199,11 +199,11 @@ def test_what_goes_wrong_once_does_not_end_webhooks_for_good(
 ) -> None:
     async def deliver(address: str) -> None:
         webhook = Webhook.model_validate({"url": address})
-        hub = Hub(Settings(webhooks=(webhook,)), tmp_path)
+        registry = SeriesRegistry(Settings(webhooks=(webhook,)), tmp_path)
         insert = "insert into outbox (address, body) values (?, ?)"
-        hub._tables.execute(insert, (str(webhook.url), json.dumps({"event": "first"})))
-        hub.writer.start()
-        webhooks = Webhooks(hub, (webhook,))
+        registry._tables.execute(insert, (str(webhook.url), json.dumps({"event": "first"})))
+        registry.writer.start()
+        webhooks = Webhooks(registry, (webhook,))
         look, looks = webhooks._oldest, []
 
         def fail_at_first(url: str) -> tuple[int, str] | None:
@@ -217,7 +217,7 @@ def test_what_goes_wrong_once_does_not_end_webhooks_for_good(
         webhooks.start()
         await asyncio.to_thread(until, lambda: len(receiver.came) == 1)
         await webhooks.stop()
-        await hub.stop()
+        await registry.stop()
 
     with receiving() as (receiver, address):
         run_apart(deliver(address))
@@ -234,19 +234,19 @@ def test_only_severe_alarms_wait_for_an_address_and_the_oldest_go_when_too_many_
     columns = (1, "pump", '["a"]', "none", None, 0, 0, 0, None, 0.0, 1.0, None, None)
 
     async def note() -> None:
-        hub = Hub(Settings(), tmp_path)
-        hub.writer.start()
-        webhooks = Webhooks(hub, tuple(addresses))
+        registry = SeriesRegistry(Settings(), tmp_path)
+        registry.writer.start()
+        webhooks = Webhooks(registry, tuple(addresses))
 
         async def waiting(alarms: list[tuple[float, str]]) -> list[list[float]]:
             """Severities of what waits for each address once these alarms have changed."""
 
             def work(changes: Changes) -> None:
                 for severity, change in alarms:
-                    webhooks.follow(changes, WatchedSeries(columns), {"severity": severity}, change)
+                    webhooks.follow(changes, LiveSeries(columns), {"severity": severity}, change)
 
-            await hub.writer.do(work)
-            with hub.reader() as tables:
+            await registry.writer.do(work)
+            with registry.reader() as tables:
                 found = [
                     tables.execute(
                         "select body from outbox where address = ? order by id", (str(one.url),)
@@ -257,10 +257,10 @@ def test_only_severe_alarms_wait_for_an_address_and_the_oldest_go_when_too_many_
 
         few = await waiting([(1.9, OPENED), (2.0, OPENED), (3.0, UPDATED), (1.5, CLOSED)])
         assert few == [[1.9, 2.0, 1.5], [2.0]]
-        many = await waiting([(4.0 + number, OPENED) for number in range(MOST_WAITING)])
-        newest = [4.0 + number for number in range(MOST_WAITING)]
+        many = await waiting([(4.0 + number, OPENED) for number in range(MAX_WAITING)])
+        newest = [4.0 + number for number in range(MAX_WAITING)]
         assert many == [newest, newest]
-        await hub.stop()
+        await registry.stop()
 
     run_apart(note())
 

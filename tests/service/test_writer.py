@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from apart import run_apart
 from subadjacent.errors import InputError
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal
-from subadjacent.service.writer import MOST_TASKS, Changes, Writer
+from subadjacent.service.scoring import ScoreCall, ScoredRows
+from subadjacent.service.writer import MAX_TASKS, Changes, Writer
 
 TRIES = 10_000
 
@@ -27,7 +29,8 @@ class Notes:
     def __init__(self) -> None:
         self.undone: list[set[int]] = []
         self.told: list[str] = []
-        self.settled = self.rested = 0
+        self.scored: list[list[int]] = []
+        self.rested = 0
         self.broken = False
 
     def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
@@ -38,12 +41,14 @@ class Notes:
     def publish(self, events: list[LiveEvent]) -> None:
         self.told += [event.kind for event in events]
 
-    def settle(self, tables: sqlite3.Connection) -> None:
-        self.settled += 1
-        if self.broken:
-            tables.execute("select * from nothing")
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
+        self.scored.append([call.key for call in calls])
+        return [ScoredRows([], None) for _ in calls]
 
-    def idle(self, changes: Changes) -> None:
+    def learn(self) -> bool:
+        return False
+
+    def do_chores(self, changes: Changes) -> None:
         self.rested += 1
         changes.events.append(LiveEvent("rested", None, dict))
         if self.broken:
@@ -53,7 +58,7 @@ class Notes:
 class Desk:
     """A writer, its tables and its owner."""
 
-    def __init__(self, folder: Path, most_seconds: float = math.inf) -> None:
+    def __init__(self, folder: Path, max_seconds: float = math.inf) -> None:
         self.file = folder / "tables.sqlite"
         self.tables = sqlite3.connect(
             self.file, isolation_level=None, check_same_thread=False, timeout=0
@@ -61,7 +66,7 @@ class Desk:
         self.tables.execute("pragma journal_mode = wal")
         self.tables.execute("create table if not exists notes (text)")
         self.notes = Notes()
-        self.writer = Writer(self.tables, self.notes, most_rows=100, most_seconds=most_seconds)
+        self.writer = Writer(self.tables, self.notes, max_rows=100, max_seconds=max_seconds)
         self.then: list[str] = []
 
     def work(self, text: str, error: Exception | None = None) -> Callable[[Changes], str]:
@@ -122,7 +127,6 @@ def test_a_task_is_answered_told_of_and_followed_once_it_is_kept(tmp_path: Path)
 
     desk = at(tmp_path, use)
     assert desk.notes.undone == []
-    assert desk.notes.settled >= 1
 
 
 def test_of_a_group_only_what_fails_goes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -169,7 +173,6 @@ def test_tables_that_fail_in_the_middle_take_the_whole_group_and_the_next_one_is
         assert desk.kept() == []
         assert desk.then == ["not a", "not bb"]
         assert desk.notes.undone == [{1, 2}]
-        assert desk.notes.settled == 1
         assert await desk.writer.do(desk.work("d")) == "D"
 
     assert at(tmp_path, use).kept() == ["d"]
@@ -211,21 +214,80 @@ def test_chores_that_fail_keep_nothing_and_nobody_from_work(tmp_path: Path) -> N
     assert desk.kept() == ["a"]
 
 
-def test_work_that_cannot_begin_early_is_done_in_its_turn(tmp_path: Path) -> None:
-    def fail() -> None:
-        raise ValueError("year 0 is out of range")
+class Rows:
+    """A push that writes its key; ``fails`` says where it goes wrong."""
 
+    def __init__(self, desk: Desk, name: str, key: int, fails: str = "") -> None:
+        self.desk, self.name, self.key, self.fails = desk, name, key, fails
+
+    def prepare(self, _: sqlite3.Connection) -> ScoreCall | None:
+        if self.fails == "prepare":
+            raise InputError("no")
+        return ScoreCall(self.key, np.zeros((1, 1)), None)
+
+    def finish(
+        self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
+    ) -> int:
+        if isinstance(scored, Exception):
+            raise scored
+        assert call is not None
+        changes.tables.execute("insert into notes values (?)", (self.name,))
+        if self.fails == "finish":
+            raise InputError("no")
+        return call.key
+
+
+def test_pushes_are_scored_together_and_only_those_that_fail_are_undone(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
-        works = [desk.writer.do(desk.work(text), early=fail) for text in "ab"]
-        tasks = [asyncio.ensure_future(work) for work in works]
+        pushes = [Rows(desk, "a", 1), Rows(desk, "b", 2, "prepare"), Rows(desk, "c", 3, "finish")]
+        tasks = [asyncio.ensure_future(desk.writer.push(push, 1)) for push in pushes]
+        await until(lambda: desk.writer.tasks_waiting == 3)
+        desk.writer.start()
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert found[0] == 1
+        assert [type(one) for one in found[1:]] == [Refusal, Refusal]
+
+    desk = at(tmp_path, use)
+    assert desk.kept() == ["a"]
+    assert desk.notes.scored == [[1, 3]]
+    assert desk.notes.undone == [set(), {3}]
+
+
+def test_a_push_waits_for_other_work_and_for_a_push_to_its_series(tmp_path: Path) -> None:
+    async def use(desk: Desk) -> None:
+        work = [
+            desk.writer.push(Rows(desk, "a", 1), 1),
+            desk.writer.push(Rows(desk, "b", 2), 1),
+            desk.writer.push(Rows(desk, "a", 3), 1),
+            desk.writer.do(desk.work("delete")),
+            desk.writer.push(Rows(desk, "c", 4), 1),
+        ]
+        tasks = [asyncio.ensure_future(one) for one in work]
+        await until(lambda: desk.writer.tasks_waiting == 5)
+        desk.writer.start()
+        assert await asyncio.gather(*tasks) == [1, 2, 3, "DELETE", 4]
+
+    desk = at(tmp_path, use)
+    assert desk.notes.scored == [[1, 2], [3], [4]]
+    assert desk.kept() == ["a", "b", "a", "delete", "c"]
+
+
+def test_streams_of_a_transaction_that_fails_are_all_undone(tmp_path: Path) -> None:
+    async def use(desk: Desk) -> None:
+        broken = desk.work("x", sqlite3.OperationalError("disk I/O error"))
+        work = [desk.writer.push(Rows(desk, "a", 7), 1), desk.writer.do(broken)]
+        tasks = [asyncio.ensure_future(one) for one in work]
         await until(lambda: desk.writer.tasks_waiting == 2)
         desk.writer.start()
-        assert await asyncio.gather(*tasks) == ["A", "B"]
+        for task in tasks:
+            assert (await refused(task)).status == 503
 
-    assert at(tmp_path, use).kept() == ["a", "b"]
+    desk = at(tmp_path, use)
+    assert desk.kept() == []
+    assert desk.notes.undone == [{1, 7}]
 
 
-@pytest.mark.parametrize("part", ["undo", "settle", "idle"])
+@pytest.mark.parametrize("part", ["undo", "learn", "do_chores"])
 def test_whatever_goes_wrong_with_the_owner_the_writer_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: str
 ) -> None:
@@ -247,21 +309,21 @@ def test_whatever_goes_wrong_with_the_owner_the_writer_goes_on(
 
 def test_patient_work_comes_last_and_rows_are_counted_while_they_wait(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
-        later = asyncio.ensure_future(desk.writer.do(desk.work("last"), rows=500, patient=True))
-        first = asyncio.ensure_future(desk.writer.do(desk.work("one"), rows=0))
+        later = asyncio.ensure_future(desk.writer.push(Rows(desk, "last", 1), 500, patient=True))
+        first = asyncio.ensure_future(desk.writer.do(desk.work("one")))
         await until(lambda: desk.writer.tasks_waiting == 2)
         assert desk.writer.rows_waiting == 500
-        refusal = await refused(desk.writer.do(desk.work("none"), rows=1))
+        refusal = await refused(desk.writer.push(Rows(desk, "none", 2), 1))
         assert (refusal.status, refusal.headers) == (429, {"Retry-After": "1"})
         # whoever has gone is not answered, but what he asked for is done
         gone = asyncio.ensure_future(desk.writer.do(desk.work("gone")))
         await until(lambda: desk.writer.tasks_waiting == 3)
         gone.cancel()
         desk.writer.start()
-        assert (await first, await later) == ("ONE", "LAST")
+        assert (await first, await later) == ("ONE", 1)
         assert (desk.writer.rows_waiting, desk.writer.tasks_waiting) == (0, 0)
         # a request that is larger than the queue is taken by an empty one
-        assert await desk.writer.do(desk.work("large"), rows=101) == "LARGE"
+        assert await desk.writer.push(Rows(desk, "large", 3), 101) == 3
 
     assert at(tmp_path, use).kept() == ["one", "gone", "last", "large"]
 
@@ -269,8 +331,8 @@ def test_patient_work_comes_last_and_rows_are_counted_while_they_wait(tmp_path: 
 def test_more_tasks_than_may_wait_are_refused_even_without_rows(tmp_path: Path) -> None:
     async def all_of_it() -> None:
         desk = Desk(tmp_path)
-        waiting = [asyncio.ensure_future(desk.writer.do(dict)) for _ in range(MOST_TASKS)]
-        await until(lambda: desk.writer.tasks_waiting == MOST_TASKS)
+        waiting = [asyncio.ensure_future(desk.writer.do(dict)) for _ in range(MAX_TASKS)]
+        await until(lambda: desk.writer.tasks_waiting == MAX_TASKS)
         one_more = asyncio.ensure_future(desk.writer.do(dict))
         await asyncio.sleep(0)
         assert one_more.done()
@@ -286,18 +348,18 @@ def test_more_tasks_than_may_wait_are_refused_even_without_rows(tmp_path: Path) 
 def test_rows_are_refused_while_others_wait_for_too_long_and_people_are_not(tmp_path: Path) -> None:
     async def all_of_it() -> None:
         # any time is too long
-        desk = Desk(tmp_path, most_seconds=0)
-        first = asyncio.ensure_future(desk.writer.do(desk.work("rows"), rows=1))
+        desk = Desk(tmp_path, max_seconds=0)
+        first = asyncio.ensure_future(desk.writer.push(Rows(desk, "rows", 1), 1))
         await until(lambda: desk.writer.tasks_waiting == 1)
-        refusal = await refused(desk.writer.do(desk.work("none"), rows=1))
+        refusal = await refused(desk.writer.push(Rows(desk, "none", 2), 1))
         assert (refusal.status, refusal.headers) == (429, {"Retry-After": "1"})
         assert str(refusal).startswith("rows wait for 0 s to be scored, the machine is too busy")
         click = asyncio.ensure_future(desk.writer.do(desk.work("click")))
-        file = asyncio.ensure_future(desk.writer.do(desk.work("file"), rows=9, patient=True))
+        file = asyncio.ensure_future(desk.writer.push(Rows(desk, "file", 2), 9, patient=True))
         await until(lambda: desk.writer.tasks_waiting == 3)
         desk.writer.start()
-        assert [await first, await click, await file] == ["ROWS", "CLICK", "FILE"]
-        assert await desk.writer.do(desk.work("more"), rows=1) == "MORE"
+        assert [await first, await click, await file] == [1, "CLICK", 2]
+        assert await desk.writer.push(Rows(desk, "more", 3), 1) == 3
         await desk.writer.stop(dict)
         desk.tables.close()
 

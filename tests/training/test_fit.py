@@ -1,4 +1,4 @@
-"""Training to the best weights, under a budget, across interruptions."""
+"""Training to the best weights, under a time limit, across interruptions."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def test_training_stops_when_patience_runs_out() -> None:
     assert np.argmin(errors) == len(errors) - 3
 
 
-def test_a_budget_ends_training_with_the_best_weights_so_far() -> None:
+def test_a_time_limit_ends_training_with_the_best_weights_so_far() -> None:
     model = network()
     # a clock that ticks once a second whenever it is looked at
     ticks = itertools.count()
     history = fit(
         model,
-        TrainingConfig(epochs=100_000, batch_size=16, patience=100_000, budget=50),
+        TrainingConfig(epochs=100_000, batch_size=16, patience=100_000, max_training_time=50),
         clock=lambda: float(next(ticks)),
     )
     assert 1 < len(history) < 50
@@ -89,8 +89,8 @@ def test_a_budget_ends_training_with_the_best_weights_so_far() -> None:
     assert validate(model, VALIDATION, 16).error == pytest.approx(best)
 
 
-def test_a_budget_too_short_for_one_epoch_still_gives_weights() -> None:
-    history = fit(network(), TrainingConfig(epochs=3, batch_size=8, budget=1e-9))
+def test_a_time_limit_too_short_for_one_epoch_still_gives_weights() -> None:
+    history = fit(network(), TrainingConfig(epochs=3, batch_size=8, max_training_time=1e-9))
     assert len(history) == 1
     assert not history[0].complete
 
@@ -234,21 +234,21 @@ def test_a_checkpoint_made_with_other_settings_or_data_is_refused(tmp_path: Path
         fit_network(network(), other_data, VALIDATION, CONFIG, autocast(CPU), checkpoint=path)
 
 
-def test_a_longer_budget_may_go_on_from_a_shorter_one(tmp_path: Path) -> None:
+def test_a_longer_time_limit_may_go_on_from_a_shorter_one(tmp_path: Path) -> None:
     path = tmp_path / "state"
     with pytest.raises(StopHere):
         fit(
             network(),
-            TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3, budget=100),
+            TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3, max_training_time=100),
             checkpoint=path,
             watch=interrupt_in_epoch(2),
         )
     assert len(fit(network(), checkpoint=path)) == 4
 
 
-def test_an_epoch_cut_short_by_the_budget_is_repeated_by_the_next_run(tmp_path: Path) -> None:
+def test_an_epoch_cut_short_by_the_time_limit_is_repeated_by_the_next_run(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    short = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3, budget=1e-9)
+    short = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3, max_training_time=1e-9)
     assert not fit(network(), short, checkpoint=path)[-1].complete
     resumed, unbroken = network(), network()
     fit(resumed, checkpoint=path)

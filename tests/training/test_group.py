@@ -181,7 +181,7 @@ def test_what_the_first_process_raises_for_all_is_raised_by_all(ended: tuple[int
         assert said["led"] == "disk: disk must be there; got none"
 
 
-def test_a_budget_that_is_used_up_in_one_process_ends_all_after_the_same_step(
+def test_a_time_limit_that_is_used_up_in_one_process_ends_all_after_the_same_step(
     ended: tuple[int, Path],
 ) -> None:
     for said in said_by(ended):

@@ -38,7 +38,7 @@ def test_an_error_that_is_not_a_number_is_no_improvement() -> None:
         ({"patience": True}, "patience must be a whole number"),
         ({"learning_rate": 0.0}, "learning_rate must be a finite number above 0; got 0.0"),
         ({"decay": -1}, "decay must be a finite number above 0; got -1"),
-        ({"budget": 0}, "budget must be a finite number above 0; got 0"),
+        ({"max_training_time": 0}, "max_training_time must be a finite number above 0; got 0"),
     ],
 )
 def test_bad_settings_are_refused(setting: dict[str, Any], message: str) -> None:

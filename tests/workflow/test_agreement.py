@@ -79,8 +79,8 @@ def rows_of_alarms(alarms: list[Alarm], entity: str) -> list[int]:
 def test_rows_of_alarms_are_the_anomalous_rows_whoever_is_asked(
     detector: BaseDetector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("subadjacent.workflow.score.CHUNK", 700)
-    monkeypatch.setattr("subadjacent.workflow.score.LEAST", 100)
+    monkeypatch.setattr("subadjacent.workflow.score.CHUNK_ROWS", 700)
+    monkeypatch.setattr("subadjacent.workflow.score.MIN_ROWS", 100)
     path = tmp_path / "plant.csv"
     holed(plant()).write_csv(path)
     findings = detect(detector, open_files([str(path)]), tmp_path / "out", title="plant")
@@ -125,7 +125,7 @@ def test_whoever_is_asked_says_what_the_model_does_not_fit(
         report(detector, open_files([str(path)]), tmp_path / "page.html", title="plant")
     assert [sentence in record.getMessage() for record in caplog.records] == [True]
     for least, whole in ((100, False), (10_000, False), (100, True)):
-        monkeypatch.setattr("subadjacent.workflow.score.LEAST", least)
+        monkeypatch.setattr("subadjacent.workflow.score.MIN_ROWS", least)
         caplog.clear()
         with caplog.at_level(logging.WARNING):
             score(LevelDetector(whole=whole).fit(plant()[:1_600]), open_files([str(path)]))

@@ -20,11 +20,11 @@ import pytest
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.files import Columns
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.distributed import packs
 from subadjacent.errors import InputError
 from subadjacent.runtime import Progress, in_turn
+from subadjacent.workflow import packs
 from subadjacent.workflow.fit import TrainingRows
-from subadjacent.workflow.fleet import TRIES, fleet
+from subadjacent.workflow.fleet import MAX_TRIES, fleet
 from subadjacent.workflow.fleet_pack import FleetCounts
 from workflow.level import LevelDetector
 
@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two machines a pack."""
-    monkeypatch.setattr(packs, "PACK_ROWS", ROWS + 1)
+    monkeypatch.setattr(packs, "PACK_ROWS", 2 * ROWS)
 
 
 BY_MACHINE = Columns(entity="machine", time="at")
@@ -217,10 +217,10 @@ class Fragile(LevelDetector):
 IN_PROCESSES = """
 import os, sys
 from pathlib import Path
-from subadjacent.distributed import packs
+from subadjacent.workflow import packs
 from subadjacent.runtime import over_processes
 from workflow.test_fleet import ROWS, Fragile, run
-packs.PACK_ROWS = ROWS + 1
+packs.PACK_ROWS = 2 * ROWS
 fragile = Fragile(parent=os.getpid())
 print(*run(sys.argv[1], Path(sys.argv[2]), detector=fragile, spread=over_processes))
 """
@@ -245,7 +245,7 @@ def test_a_pack_that_ends_its_worker_is_tried_again_and_then_given_up(
     # the saw, of a level of 20, shares its pack with the press
     failures = table(tmp_path / "out", "failures")
     assert sorted(failures["entity"]) == ["press", "saw"], failures["error"].to_list()
-    assert all(text.endswith(f"({TRIES} times)") for text in failures["error"])
+    assert all(text.endswith(f"({MAX_TRIES} times)") for text in failures["error"])
     assert (counts.entities, counts.failed) == (5, 2)
     assert set(scores(tmp_path / "out")["machine"]) == {"drill", "lathe", "mill"}
 
@@ -267,13 +267,13 @@ class Moody:
 
 def test_what_fails_at_first_is_tried_again(path: str, tmp_path: Path) -> None:
     run(path, tmp_path / "whole")
-    counts = run(path, tmp_path / "out", spread=Moody(TRIES - 1))
+    counts = run(path, tmp_path / "out", spread=Moody(MAX_TRIES - 1))
     assert counts.failed == 0
     assert everything(tmp_path / "out") == everything(tmp_path / "whole")
-    counts = run(path, tmp_path / "never", spread=Moody(TRIES))
+    counts = run(path, tmp_path / "never", spread=Moody(MAX_TRIES))
     assert counts.failed == 2
     assert set(table(tmp_path / "never", "failures")["error"]) == {
-        f"OSError: no space left on device ({TRIES} times)"
+        f"OSError: no space left on device ({MAX_TRIES} times)"
     }
 
 

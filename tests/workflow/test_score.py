@@ -38,8 +38,8 @@ def path_of(frame: pl.DataFrame, folder: Path) -> list[str]:
 def test_scores_are_those_of_the_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, whole: bool
 ) -> None:
-    monkeypatch.setattr("subadjacent.workflow.score.CHUNK", chunk)
-    monkeypatch.setattr("subadjacent.workflow.score.LEAST", 5)
+    monkeypatch.setattr("subadjacent.workflow.score.CHUNK_ROWS", chunk)
+    monkeypatch.setattr("subadjacent.workflow.score.MIN_ROWS", 5)
     frame = fleet(entities=3, rows=60)
     detector = LevelDetector(whole=whole).fit(frame[:90])
     told: list[Progress] = []

@@ -14,7 +14,7 @@ import pytest
 from subadjacent.data.files import Columns
 from subadjacent.scoring.alarms import Alarm, Cause
 from subadjacent.workflow.tables import (
-    JudgedScores,
+    ScoreColumns,
     alarm_record,
     alarm_table,
     as_json,
@@ -22,7 +22,7 @@ from subadjacent.workflow.tables import (
     scores_table,
 )
 
-JUDGED = JudgedScores(
+JUDGED = ScoreColumns(
     np.array([1.0, 3.0, 5.0]), np.array([0.0, 1.0, 2.0]), np.array([False, False, True])
 )
 FRAME = pl.DataFrame(

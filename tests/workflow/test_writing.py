@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import polars as pl
@@ -13,7 +12,6 @@ from subadjacent.workflow.writing import (
     check_output_place,
     check_writable,
     is_output,
-    whole_file,
     whole_output,
     write_table,
     write_text,
@@ -91,10 +89,7 @@ def test_figures_of_ours_are_told_by_their_names() -> None:
     assert not any(map(is_output, ["holiday.png", "series-x.png", "my-series.png", "series.jpg"]))
 
 
-def test_only_ordinary_files_are_written_over(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(InputError, match="must be an ordinary file"):
-        write_table(TABLE, tmp_path / "pipe.csv")
+def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to("real.csv")
     write_table(TABLE, tmp_path / "link.csv")
@@ -107,19 +102,6 @@ def test_the_suffix_decides_the_kind_of_table(tmp_path: Path, name: str) -> None
     write_table(TABLE, tmp_path / "new" / name)
     read = pl.read_csv if name.endswith("csv") else pl.read_parquet
     assert read(tmp_path / "new" / name).equals(TABLE)
-
-
-def test_a_file_that_was_not_finished_is_not_there(tmp_path: Path) -> None:
-    def interrupted() -> None:
-        with whole_file(tmp_path / "a.txt") as unfinished:
-            unfinished.write_text("half")
-            raise KeyboardInterrupt
-
-    (tmp_path / "a.txt").write_text("old")
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert (tmp_path / "a.txt").read_text() == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_a_place_that_cannot_be_written_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Detectors of PyOD and scikit-learn: told apart by what they are, and asked for one sign of score.
+"""Detectors of PyOD and scikit-learn: recognised by class, with one sign of score.
 
 PyOD's scores are high where rows are abnormal, those of scikit-learn are low. Neither library is
 imported to tell: an object of theirs can only come in once they are.

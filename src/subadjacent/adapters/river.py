@@ -23,7 +23,7 @@ with needs("river"):
 class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environments without it
     """Our stream with the interface of river's anomaly detectors.
 
-    A score is a severity: 1 opens an alarm, 0 is usual. ``anomaly.ThresholdFilter(detector,
+    A score is a severity: 1 opens an alarm, 0 is typical. ``anomaly.ThresholdFilter(detector,
     threshold=1)`` classifies rows by it. The channels are those of the detector, or of the first
     row. A feature that is absent later is a missing value; a feature that first appears later is
     ignored.
@@ -40,8 +40,8 @@ class RiverDetector(base.AnomalyDetector):  # type: ignore[misc]  # for environm
     >>> detector = RiverDetector()
     >>> for minute in range(300):
     ...     detector.learn_one({"wave": math.sin(minute / 8), "saw": minute % 7})
-    >>> usual = detector.score_one({"wave": math.sin(300 / 8), "saw": 300 % 7})
-    >>> usual < 1 < detector.score_one({"wave": 9.0, "saw": 300 % 7})
+    >>> typical = detector.score_one({"wave": math.sin(300 / 8), "saw": 300 % 7})
+    >>> typical < 1 < detector.score_one({"wave": 9.0, "saw": 300 % 7})
     True
     """
 

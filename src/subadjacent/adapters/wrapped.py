@@ -24,11 +24,11 @@ OCCLUSION, DEVIATION = "occlusion", "deviation"
 EXPLANATIONS = (OCCLUSION, DEVIATION)
 
 # rows of a window, and training windows to learn from, at most
-LONGEST, MOST_SAMPLES = 10_000, 10_000_000
+LONGEST, MAX_SAMPLES = 10_000, 10_000_000
 # training windows that the spread of scores is taken over: its second digit does not matter
 SPREAD_SAMPLE = 1_000
 # of the scores, where it is next to nothing: nothing is divided by zero
-LEAST_SPREAD = 1e-12
+MIN_SPREAD = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +76,7 @@ class ForeignPredictor(Predictor):
         return np.maximum(lost, 0.0) / self.spread
 
     def state(self) -> State:
-        """What can be told of it; what another library has learned only a pickle could hold."""
+        """A description for model cards; the fitted state of another library needs a pickle."""
         return State({}, {"window": int(self.length), "explained_by": self.explained_by})
 
 
@@ -92,7 +92,7 @@ class ForeignMethod(PerEntityMethod):
         As of ``WrappedDetector``.
     """
 
-    # who knows what it keeps: training rows are judged by copies that have not seen them
+    # it may memorise rows: training rows are assessed by copies that were not fitted on them
     keeps_rows: ClassVar[bool] = True
 
     detector: Any
@@ -104,7 +104,7 @@ class ForeignMethod(PerEntityMethod):
         super().__post_init__()
         library_of(self.detector)
         require_whole("window", self.window, least=1, most=LONGEST)
-        require_whole("samples", self.samples, least=1, most=MOST_SAMPLES)
+        require_whole("samples", self.samples, least=1, most=MAX_SAMPLES)
         if self.explained_by not in EXPLANATIONS:
             raise InputError.of(
                 "explained_by",
@@ -115,10 +115,10 @@ class ForeignMethod(PerEntityMethod):
     def _fit_one(self, task: Task) -> Predictor:
         vectors = sample(task, self.window, self.samples)
         foreign = Foreign.fit(self.detector, vectors, task.seed)
-        spread = LEAST_SPREAD
+        spread = MIN_SPREAD
         if self.explained_by == OCCLUSION:
             some = vectors[:: -(-len(vectors) // SPREAD_SAMPLE)]
-            spread = max(float(foreign.score(some).std()), LEAST_SPREAD)
+            spread = max(float(foreign.score(some).std()), MIN_SPREAD)
         return ForeignPredictor(foreign, self.window, self.explained_by, spread)
 
     def pack(self, models: PerEntity[Model]) -> State:  # noqa: ARG002 — whatever they are
@@ -158,6 +158,7 @@ class WrappedDetector(SeededDetector):
     """
 
     method = ForeignMethod
+    saveable = False
 
     detector: Any = None
     window: int = 1

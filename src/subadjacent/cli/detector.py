@@ -33,7 +33,7 @@ def build_detector(
     config: Path | None,
     false_alarms: str | None,
     network: NetworkSize | None,
-    budget: str | None,
+    max_training_time: str | None,
     device: str | None,
     seed: int | None,
 ) -> BaseDetector:
@@ -43,30 +43,27 @@ def build_detector(
     """
     from subadjacent.detectors.registry import create
 
-    detector = create(name)
+    # --network turns the default into the detector that has one
+    with_network = network is not None and name == "default"
+    detector = create("hybrid" if with_network else name)
     known = list(detector.get_params())
     parameters = {} if config is None else read_config(config, known)
     options: dict[str, tuple[str, Any]] = {
         "contamination": ("--false-alarms", false_alarms),
-        "network": ("--network", None if network is None else network.value),
-        "budget": ("--budget", budget),
+        "size": ("--network", None if network is None else network.value),
+        "max_training_time": ("--max-training-time", max_training_time),
         "device": ("--device", device),
         "random_state": ("--seed", seed),
     }
     for parameter, (option, value) in options.items():
         if value is None:
             continue
-        if parameter not in known:
-            raise _useless(option, f"the detector {name} has no use for it: leave it out")
+        if parameter not in known or (parameter == "size" and not with_network):
+            why = f"the detector {name} has no use for it: leave it out"
+            if name == "default":
+                why = "only a network is trained with it: add --network small, or leave it out"
+            raise _useless(option, why)
         parameters[parameter] = value
-    if "network" in known and parameters.get("network") is None:
-        for parameter in ("budget", "device", "random_state"):
-            option, value = options[parameter]
-            if value is not None:
-                raise _useless(
-                    option,
-                    "only a network is trained with it: add --network small, or leave it out",
-                )
     # settings that are wrong for any data are refused before any is read
     try:
         detector.set_params(**parameters).check()

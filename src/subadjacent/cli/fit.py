@@ -13,6 +13,7 @@ from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
+from subadjacent.errors import InputError
 
 
 @option.grouped
@@ -37,6 +38,13 @@ def fit(
             quiet = True
             logging.disable(logging.WARNING)
         built = choice.build()
+        if not built.saveable:
+            raise InputError.of(
+                "detector",
+                "must be one of ours to be saved in a folder",
+                f"{choice.detector} is another library's, which can only be pickled",
+                "detect fits it and scores with it at once",
+            )
         group.led(lambda: check_model_place(output))
         rows = source.open(quiet=quiet)
         started = clock.monotonic()

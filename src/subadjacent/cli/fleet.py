@@ -43,7 +43,7 @@ def fleet(
     with errors_about(source.files), ExitStack() as stack:
         spread = over_processes
         if engine is option.Engine.ray:
-            from subadjacent.distributed.cluster import connected, over_cluster
+            from subadjacent.workflow.cluster import connected, over_cluster
 
             stack.enter_context(connected())
             spread = over_cluster

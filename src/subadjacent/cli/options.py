@@ -76,12 +76,12 @@ def _check_device(name: str | None) -> str | None:
     return name
 
 
-def _check_budget(text: str | None) -> str | None:
+def _check_training_time(text: str | None) -> str | None:
     if text is not None:
         from subadjacent.data.clock import duration
 
         with bad_usage():
-            duration(text, name="budget")
+            duration(text, name="max_training_time")
     return text
 
 
@@ -255,10 +255,10 @@ Seed = Annotated[
         help="Decides a network's initial weights, and all else that a detector leaves to chance.",
     ),
 ]
-Budget = Annotated[
+MaxTrainingTime = Annotated[
     str | None,
     typer.Option(
-        callback=_check_budget,
+        callback=_check_training_time,
         help="Longest time to train a network, such as 2m; the best weights are kept.",
     ),
 ]
@@ -381,7 +381,7 @@ class Choice:
     false_alarms: FalseAlarms = None
     config: Config = None
     network: NetworkOption = None
-    budget: Budget = None
+    max_training_time: MaxTrainingTime = None
     device: Device = None
     seed: Seed = None
 
@@ -392,7 +392,7 @@ class Choice:
             config=self.config,
             false_alarms=self.false_alarms,
             network=self.network,
-            budget=self.budget,
+            max_training_time=self.max_training_time,
             device=self.device,
             seed=self.seed,
         )

@@ -83,7 +83,7 @@ class Bar:
 
     def watch(self, progress: Progress) -> None:
         """Follow a piece of the library's work, stage by stage."""
-        from subadjacent.workflow.progress import in_words
+        from subadjacent.runtime import in_words
 
         if not progress.total:
             # nothing more may come for long: show the stage by itself

@@ -95,9 +95,8 @@ def _by_cluster(
     quiet: bool,
 ) -> tuple[int, int]:
     """Score on a cluster; return the numbers of rows and of anomalous ones."""
-    from subadjacent.distributed.cluster import connected
-    from subadjacent.distributed.lake import Lake
-    from subadjacent.workflow.lake import ModelFiles, check_place, score_lake
+    from subadjacent.workflow.cluster import connected
+    from subadjacent.workflow.lake import Lake, ModelFiles, check_place, score_lake
 
     check_place(output)
     with errors_about(source.files):

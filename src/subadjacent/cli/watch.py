@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
 from subadjacent.cli import options as option
 from subadjacent.cli.progress import say
-
-SIGNALLED = 128
-"""An exit code above it says which signal ended a program, as shells have it."""
 
 
 def watch(
@@ -43,10 +42,12 @@ def watch(
         ),
     ] = None,
     listen: Annotated[
-        str | None, typer.Option(help="Address for /metrics. 127.0.0.1:9109 if left out.")
+        str | None,
+        typer.Option(help="Address of page and metrics; 127.0.0.1:9109 if left out."),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="Folder to keep what was learned in between runs.")
+        Path | None,
+        typer.Option(help="Folder for all that is kept; one that goes if left out."),
     ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="File with the bearer token that the server asks for.")
@@ -54,8 +55,8 @@ def watch(
     quiet: option.Quiet = False,
 ) -> None:
     """Learn from the history of a Prometheus server, then score its metrics as they come."""
+    from subadjacent.service.watch.run import watch as run
     from subadjacent.service.watch.settings import read_settings
-    from subadjacent.service.watch.watcher import watch as run
 
     settings = read_settings(
         config,
@@ -71,4 +72,8 @@ def watch(
         },
         tuple(query or ()),
     )
-    raise typer.Exit(SIGNALLED + run(settings, lambda text: say(text, quiet=quiet)))
+    with ExitStack() as stack:
+        folder = settings.data
+        if folder is None:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="subadjacent-watch-")))
+        run(settings, folder, lambda text: say(text, quiet=quiet))

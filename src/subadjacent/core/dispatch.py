@@ -132,8 +132,8 @@ def chunk_reach(band: Band) -> tuple[int, int]:
 def kernels_on(x: Tensor) -> bool:
     """Whether what is computed from ``x`` may run in a kernel.
 
-    Without being asked for on the GPUs that kernels were tested on; on other GPUs of NVIDIA's
-    where they were asked for. Never inside of torch.compile, which fuses plain PyTorch.
+    By default on the GPUs that the kernels were tested on; on other NVIDIA GPUs
+    on request. Never inside torch.compile, which fuses plain PyTorch.
     """
     if torch.compiler.is_compiling() or not switch.triton_installed():
         return False

@@ -16,7 +16,7 @@ LARGEST = 1e100
 
 
 class Cleaned(NamedTuple):
-    """Finite values, and which of them were missing for long, (T, C); None where none were."""
+    """Finite values, and the mask of those in long gaps, (T, C); None without any."""
 
     values: NDArray[Any]
     missing: NDArray[np.bool_] | None

@@ -41,7 +41,7 @@ PIECE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*")
 
 
 def duration(value: str | float | timedelta | np.timedelta64, *, name: str = "duration") -> float:
-    """Seconds in a text such as "90s", "1h30m", "2 hours" or "week", or a number of seconds.
+    """Seconds in a text such as "90s", "1h30m" or "2 hours", or in a number.
 
     A unit alone means one of it. A month has 30 days and a year 365. Case does not matter,
     except that "M" and "MS" are refused: they may mean months.
@@ -141,7 +141,7 @@ def compare_steps(steps: NDArray[np.float64], interval: float, fill_limit: int) 
 
 
 def median_step(steps: NDArray[np.float64]) -> float:
-    """The median, the lower one of an even number of steps: gaps only ever lengthen them."""
+    """The median step, the lower one of two: gaps only ever lengthen steps."""
     middle = (len(steps) - 1) // 2
     return float(np.partition(steps, middle)[middle])
 
@@ -182,7 +182,7 @@ def read_clock(times: NDArray[Any], *, fill_limit: int, name: str) -> Clock:
 
 
 def _check_times(times: NDArray[Any], name: str) -> None:
-    """Refuse times that are not dates or numbers, that are missing, or that do not increase."""
+    """Refuse times that are missing, of another type, or do not increase."""
     if times.ndim != 1 or times.dtype.kind not in "Miuf":
         raise InputError.of(
             f"times of {name}",

@@ -84,7 +84,7 @@ def view_values(frame: nw.DataFrame[Any], places: Sequence[int]) -> NDArray[Any]
 
 
 def copy_values(frame: nw.DataFrame[Any], places: Sequence[int], order: Any) -> NDArray[Any]:
-    """The columns at ``places``, their rows in the given order, as an array of their own.
+    """A copy of the columns at ``places``, with rows in the given order.
 
     It is filled column by column: there is never a second copy of more than one. It is float32
     where that holds every column exactly, else float64.

@@ -1,4 +1,4 @@
-"""One value for each entity, and one for entities that were never seen."""
+"""A value for each entity, and one for unseen entities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ U = TypeVar("U")
 class PerEntity(Generic[T]):
     """A value for every entity seen in fitting; ``pooled`` serves all others.
 
-    A series without a name is judged by ``pooled``.
+    A series without a name uses ``pooled``.
     """
 
     pooled: T

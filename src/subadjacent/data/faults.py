@@ -1,8 +1,7 @@
-"""Values that nothing should be learned from: a sensor's fault, a code for missing values.
+"""Faulty values, which no model should learn from: sensor faults, codes for missing values.
 
-One value of 9999 among thousands of a sine would pass for normal. It is told from the others by the
-gap in between: no normal value of a channel lies so far from all others. Models learn without such
-values, as if they were missing; their scores then show that they are anomalous.
+One value of 9999 among thousands of a sine would pass for normal. A wide gap separates it from all
+others. Models learn as if such values were missing, so their scores show that they are anomalous.
 
 Shapes: T rows, C channels.
 """
@@ -32,22 +31,22 @@ MIN_RUNS, PARTS = 8, 5
 MAX_CODES = 3
 
 
-class SetAside(NamedTuple):
-    """A series to learn from, and which of its values are replaced, (T, C); None if none is."""
+class FaultFreeSeries(NamedTuple):
+    """A series to learn from, and the mask of its replaced values, (T, C)."""
 
     series: TrainSeries
     faults: NDArray[np.bool_] | None
 
 
-def set_aside(series: TrainSeries) -> SetAside:
-    """A series whose faults take the value before them, as missing values do."""
+def replace_faults(series: TrainSeries) -> FaultFreeSeries:
+    """The series with faults replaced by the value before them, as missing values are."""
     faulty = faults(series.values)
     if not faulty.any():
-        return SetAside(series, None)
+        return FaultFreeSeries(series, None)
     values = series.values.copy()
     for channel in np.flatnonzero(faulty.any(axis=0)):
         fill(values[:, channel], faulty[:, channel], series.starts)
-    return SetAside(replace(series, values=values), faulty)
+    return FaultFreeSeries(replace(series, values=values), faulty)
 
 
 def faults(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -92,13 +92,13 @@ def read_frame(X: Any, *, fill_limit: int, name: str, known: Collection[str] = (
     frame = _in_memory(X, name)
     entity_column = next(iter(columns_named(ENTITY_NAMES, frame.columns)), None)
     time_column = _time_column(frame, name)
-    taken = [entity_column, time_column]
-    taken += _label_columns(
-        frame, [column for column in frame.columns if column not in taken], known, name
+    roles = [entity_column, time_column]
+    roles += _label_columns(
+        frame, [column for column in frame.columns if column not in roles], known, name
     )
     # by place: names may be numbers, which narwhals does not select by
     columns = frame.columns
-    places = [place for place, column in enumerate(columns) if column not in taken]
+    places = [place for place, column in enumerate(columns) if column not in roles]
     check_channels(frame, [columns[place] for place in places], name)
     channels = tuple(str(columns[place]) for place in places)
     index = frame.to_native().index if frame.implementation.is_pandas_like() else None
@@ -129,7 +129,9 @@ def read_frame(X: Any, *, fill_limit: int, name: str, known: Collection[str] = (
                 values, channels, entity_rows.entity, shown, clock.starts, clock.seconds, missing
             )
         )
-    restore = _way_back(frame.implementation, index, groups, channels, own_labels(frame, places))
+    restore = _make_restore(
+        frame.implementation, index, groups, channels, own_labels(frame, places)
+    )
     return Table(tuple(series), header(frame, places), restore, channels)
 
 
@@ -158,14 +160,14 @@ def _parts(frame: nw.DataFrame[Any], places: list[int], groups: Groups | None) -
     ]
 
 
-def _way_back(
+def _make_restore(
     backend: Any,
     index: Any,
     groups: Groups | None,
     channels: tuple[str, ...],
     labels: Any,
 ) -> Callable[[Arrays, Names], Any]:
-    """A function from arrays to the frame's library; it does not keep the frame in memory."""
+    """A function from arrays to the frame's library, which does not keep the frame."""
 
     def restore(arrays: Arrays, names: Names) -> Any:
         whole = arrays[0]
@@ -219,7 +221,7 @@ def _label_columns(
 
 
 def _time_column(frame: nw.DataFrame[Any], name: str) -> Any:
-    """The column's own label, which need not be text; None where there is no such column."""
+    """The label of the time column, which need not be text; None without one."""
     import narwhals as nw
 
     # a duration may as well be something measured

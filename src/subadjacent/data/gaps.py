@@ -1,4 +1,4 @@
-"""Gaps in channels: the one rule by which they are filled, for whole columns and row by row.
+"""Gaps in channels: one rule to fill them, in whole columns and row by row.
 
 A gap takes the value before it; at the start of a segment, the first value after it. A gap of more
 than ``fill_limit`` rows is long, and so is a segment without any value: what stands in such a gap
@@ -57,7 +57,7 @@ def _sources(missing: Mask, starts: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 class FilledRows(NamedTuple):
-    """Rows without NaN, and for how many rows each value has been missing, (B, C) each."""
+    """Rows without NaN, and the rows each value has been missing for, (B, C) each."""
 
     values: Array
     gaps: NDArray[np.int64]
@@ -125,7 +125,7 @@ class SettledRows(NamedTuple):
 
 
 class GapFiller:
-    """Fills gaps as rows arrive, exactly as a batch does; rows wait for their gap to end.
+    """Fills gaps as a batch does while rows arrive; rows wait for their gap's end.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class GapFiller:
         return SettledRows(values, np.asarray(long[:settled].any(axis=1)))
 
     def _fill(self, held: Array, long: Mask, channel: int, *, ends: bool) -> int:
-        """Fill one channel in place and mark its long gaps; return how many rows are settled."""
+        """Fill one channel in place and mark long gaps; return the number of settled rows."""
         before = [] if np.isnan(self.last[channel]) else [self.last[channel]]
         column = np.concatenate([before, held[:, channel]])
         missing = np.isnan(column)

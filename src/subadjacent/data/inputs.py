@@ -1,4 +1,4 @@
-"""Whatever holds the data (arrays, frames, lists or dicts of them) → series, and back."""
+"""Arrays, frames, lists and dicts of them → series, and results back into their shape."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def read(X: Any, *, fill_limit: int = 10, name: str = "X", known: Collection[str
         (one channel); a list of any of these, or a dict of them by entity. A frame may hold
         a time column and a column of entities (``item_id`` or ``unique_id``).
     fill_limit
-        Longest gap, in rows, that is filled without a word. A longer one is filled too, and its
-        values are ``missing`` in the series.
+        Longest gap, in rows, that is filled silently. A longer one is filled too, and its values
+        are ``missing`` in the series.
     name
         The name of the input in error messages.
     known
@@ -96,7 +96,7 @@ def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]],
             raise InputError.of(
                 name,
                 "must have the same channels in every series",
-                f"got {_some(expected)} in the first and {_some(only.channels)} in {entity!r}",
+                f"got {_listed(expected)} in the first and {_listed(only.channels)} in {entity!r}",
             )
         series.append(replace(only, entity=entity))
 
@@ -153,12 +153,12 @@ def _only_array(arrays: Arrays, _names: Names) -> NDArray[Any]:
 
 
 def _is_table(entry: Any) -> bool:
-    """Whether an element of a list is a series of its own, rather than a row of numbers."""
+    """Whether an element of a list is a series, rather than a row."""
     if isinstance(entry, np.ndarray):
         return entry.ndim == 2
     return isinstance(entry, TrainSeries | TestSeries) or is_frame(entry)
 
 
-def _some(names: tuple[str, ...], most: int = 6) -> str:
+def _listed(names: tuple[str, ...], most: int = 6) -> str:
     shown = ", ".join(names[:most])
     return f"{len(names)} ({shown}{', …' if len(names) > most else ''})"

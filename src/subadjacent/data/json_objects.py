@@ -1,4 +1,4 @@
-"""JSON objects that name every key once: one that names a channel twice says two things of it."""
+"""JSON documents whose objects name every key once."""
 
 from __future__ import annotations
 

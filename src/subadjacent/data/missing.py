@@ -1,4 +1,4 @@
-"""Values that are missing for long: they are left out of the fit, and replaced for scoring.
+"""Long gaps: not learned from, and replaced by typical values for scoring.
 
 Rows in which a channel is missing for long are like a gap in the clock. Nothing is learned from
 them, and they are scored by themselves; the decision makes them an alarm.
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 
-# the share of training rows that may be missing: a channel that is more often away than there is
-# judged by what it does on the days that it works
+# of the training rows: a channel that is missing more often would be assessed by its few good days
 MAX_MISSING_SHARE = 0.5
 
 RAISE_FILL_LIMIT = "drop the column, or raise fill_limit"
@@ -26,7 +25,7 @@ RAISE_FILL_LIMIT = "drop the column, or raise fill_limit"
 
 
 def require_values(series: TrainSeries, where: str = "X") -> None:
-    """Refuse to fit on a channel that is missing for long in more than half of the rows."""
+    """Refuse to fit on a channel in long gaps for most of the rows."""
     if series.missing is None:
         return
     counts = series.missing.sum(axis=0)
@@ -40,18 +39,17 @@ def require_values(series: TrainSeries, where: str = "X") -> None:
         )
 
 
-def known_rows(series: TrainSeries) -> NDArray[np.bool_] | None:
-    """Rows to learn from, (T,), where some are to be left out; None: all.
+def usable_rows(series: TrainSeries) -> NDArray[np.bool_] | None:
+    """Mask of the rows to learn from, (T,); None for all.
 
-    Where so many channels are missing in turn that less than half of the rows have all values,
-    models learn from all rows, with gaps filled: of each channel, only few values are.
+    All where fewer than half of the rows have all values: each channel has few long gaps then.
     """
     missing = series.missing_rows
     return None if missing is None or missing.mean() > MAX_MISSING_SHARE else ~missing
 
 
-def only(series: TrainSeries, rows: NDArray[np.bool_] | None) -> TrainSeries:
-    """A series of some rows, None: all; unbroken where they were."""
+def select_rows(series: TrainSeries, rows: NDArray[np.bool_] | None) -> TrainSeries:
+    """The series of the masked rows, without marks of missing values; None for all rows."""
     if series.missing is None:
         return series
     if rows is None:
@@ -62,8 +60,8 @@ def only(series: TrainSeries, rows: NDArray[np.bool_] | None) -> TrainSeries:
     return replace(series, values=series.values[rows], index=None, starts=starts, missing=None)
 
 
-def stand_in(series: TrainSeries, typical: NDArray[Any]) -> TrainSeries:
-    """A series whose values missing for long are replaced by the channels' typical ones, (C,)."""
+def replace_missing(series: TrainSeries, typical: NDArray[Any]) -> TrainSeries:
+    """The series with values of long gaps replaced by the channels' typical values, (C,)."""
     if series.missing is None:
         return series
     values = series.values

@@ -58,13 +58,13 @@ SIGN = "-1"
 
 
 def as_word(value: Any) -> str:
-    """A label as it is looked up: in lower case, without spaces, and whole numbers as such."""
+    """A label as it is looked up: lower case, without spaces or zero decimals."""
     word = "".join(str(value).split()).lower().replace("\u2212", "-")
     whole = word.partition(".")
     return whole[0] if whole[1] and not whole[2].strip("0") else word
 
 
 def look_like_labels(values: Iterable[Any]) -> bool:
-    """Whether values are those of labels: two different ones at most, and each a word for one."""
+    """Whether values are labels: at most two different ones."""
     words = set(map(as_word, values))
     return 0 < len(words) <= 2 and words <= {*NORMAL, *ANOMALOUS, SIGN}

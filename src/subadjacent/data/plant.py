@@ -16,7 +16,7 @@ POINT_KINDS = ("global", "contextual")  # one row each; the others last a while
 LOAD_PERIOD = 250  # rows of one cycle of what all channels share
 NOISE = 0.05
 SLOPE = 0.15  # of a trend, in amplitudes a row
-MOST_ANOMALOUS = 0.25  # up to here the events and the gaps between them always fit
+MAX_ANOMALOUS_SHARE = 0.25  # up to here the events and the gaps between them always fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def multivariate(
     ratio: float = 0.03,
     radius: int = 10,
 ) -> Plant:
-    """A plant whose channels follow one shared load, each with a rhythm and units of its own.
+    """A plant whose channels follow one shared load, each with its own rhythm and unit.
 
     The kinds are those of NeurIPS-TS, told apart more cleanly: a trend ends
     where it ends and leaves no shift behind, and no two events overlap, so
@@ -108,8 +108,8 @@ def multivariate(
     require_whole("channels", channels, least=1)
     require_whole("seed", seed, least=0)
     require_whole("radius", radius, least=1)
-    if not 0 <= ratio <= MOST_ANOMALOUS:
-        raise InputError(f"ratio must be between 0 and {MOST_ANOMALOUS}; got {ratio}")
+    if not 0 <= ratio <= MAX_ANOMALOUS_SHARE:
+        raise InputError(f"ratio must be between 0 and {MAX_ANOMALOUS_SHARE}; got {ratio}")
     chosen = [name for name in KINDS if name in kinds] if ratio > 0 else []
     longest = sum(_duration(name, radius)[1] for name in chosen)
     require_whole("n", n, least=longest + len(chosen) + 1, why="one event of each kind, with gaps")
@@ -132,7 +132,7 @@ def multivariate(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Signal:
-    """The parts a channel is the sum of, kept apart so that an event can bend its rhythm only."""
+    """The components of a channel, apart, so that an event can change one."""
 
     angle: Floats  # (rows, C), of the channel's own sine
     amplitude: Floats  # (C,)
@@ -195,7 +195,7 @@ def _place(
 def _changed(
     rng: np.random.Generator, signal: _Signal, base: Floats, n: int, event: Event, channel: int
 ) -> Floats:
-    """The values of one channel during an event, in place of ``base``, its (n,) clean rows."""
+    """The values of one channel during an event, in place of ``base``."""
     rows = slice(event.start, event.stop)
     in_signal = slice(n + event.start, n + event.stop)  # the training part comes first there
     angle, rest = signal.angle[in_signal, channel], signal.rest[in_signal, channel]

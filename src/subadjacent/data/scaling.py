@@ -22,7 +22,7 @@ ROUNDINGS = 10.0
 # a bad value weighs no more than a rare one. Noise, cycles and waiting times lie within. With three
 # times as much a hundredth of bad values moves a deviation by two fifths, otherwise by a tenth
 # (reproduce/log.md, "Robust learning")
-WIDER = 1.0
+CLIP_WIDTHS = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,7 +90,7 @@ def fit_scalers(series: Sequence[TrainSeries], clip: float = 10.0) -> EntityScal
 def constant(
     low: NDArray[Any], high: NDArray[Any], dtypes: Sequence[np.dtype[Any]]
 ) -> NDArray[np.bool_]:
-    """Which channels never move, by their lowest and highest values and the types they came in.
+    """Which channels never move, up to the rounding of their types.
 
     Differences that rounding makes are none, and follow the precision of the coarsest type.
     """
@@ -103,7 +103,7 @@ def constant(
 def _scaler(tables: Sequence[NDArray[Any]], clip: float) -> Scaler:
     """A scaler from the moments of all rows, with values far beyond the bulk clipped."""
     count, mean, spread = 0, np.zeros(()), np.zeros(())
-    bounds = bulk(tables).wider_by(WIDER)
+    bounds = bulk(tables).wider_by(CLIP_WIDTHS)
     low, high = np.full(len(bounds.low), np.inf), np.full(len(bounds.low), -np.inf)
     # chunk by chunk (Chan's update), in float64
     for values in tables:
@@ -131,7 +131,7 @@ def chunks(n: int, size: int = CHUNK) -> Iterator[slice]:
 
 # the share of rows below the bulk, and as many above it: a hundredth of bad values does not reach
 # into it. A half leaves them no room, twice as much says less of rows that are rarely far out
-OUTSIDE = 0.02
+TAIL_SHARE = 0.02
 # values sorted at a time, so that a long series is never copied whole in float64
 SORTED_VALUES = 4_000_000
 
@@ -145,7 +145,7 @@ class Bulk(NamedTuple):
     def wider_by(self, times: float) -> Bulk:
         """Bounds beyond the bulk, on either side, by ``times`` its width.
 
-        None for a channel whose bulk is a single value, which tells nothing of a usual range.
+        Infinite for a channel whose bulk is a single value: its range is not known.
         """
         width = self.high - self.low
         beyond = np.where(width > 0, times * width, np.inf)
@@ -153,10 +153,10 @@ class Bulk(NamedTuple):
 
 
 def bulk(tables: Sequence[NDArray[Any]]) -> Bulk:
-    """The bulk of all rows of some tables together; they have at least one row in all."""
+    """The bulk of the rows of all tables; they have at least one row."""
     rows, channels = sum(map(len, tables)), tables[0].shape[1]
     bounds = np.empty((2, channels))
     for some in chunks(channels, max(SORTED_VALUES // rows, 1)):
         values = np.concatenate([table[:, some].T for table in tables], axis=1).astype(np.float64)
-        bounds[:, some] = np.quantile(values, [OUTSIDE, 1 - OUTSIDE], axis=1)
+        bounds[:, some] = np.quantile(values, [TAIL_SHARE, 1 - TAIL_SHARE], axis=1)
     return Bulk(*bounds)

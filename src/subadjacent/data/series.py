@@ -1,4 +1,4 @@
-"""Rows in time order, as everything passes them around; labels have a type of their own."""
+"""Rows in time order, with and without labels."""
 
 from __future__ import annotations
 

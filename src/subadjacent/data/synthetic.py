@@ -98,7 +98,7 @@ def neurips_ts(
 
 
 def rows_around(center: int, radius: int, n: int) -> slice:
-    """Rows ``[center - radius, center + radius)``, cut off where a series of ``n`` rows ends."""
+    """Rows ``[center - radius, center + radius)`` within a series of ``n`` rows."""
     return slice(max(0, center - radius), min(n, center + radius))
 
 

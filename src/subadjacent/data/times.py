@@ -1,4 +1,4 @@
-"""Times as rows bring them (numbers, ISO 8601 text, dates) → numbers that can be compared."""
+"""Times of rows (numbers, ISO 8601 text, dates) → numbers that can be compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RULE = "must be numbers, dates, or text such as 2026-01-31T12:00"
 
 
 class Times(NamedTuple):
-    """Times of some rows, (B,): seconds since 1970 in UTC for dates, else the numbers' own unit."""
+    """Times of rows, (B,): seconds since 1970 for dates, else the numbers' own unit."""
 
     ticks: NDArray[np.float64]
     unit: Unit

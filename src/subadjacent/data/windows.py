@@ -130,7 +130,7 @@ class Stack:
         return mapped
 
     def restack(self, by_series: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Lay one array a series, with an entry a row, onto the stack; zeros on the padding."""
+        """Lay one array a series onto the stack, with zeros on the padding."""
         stacked = np.zeros((len(self.values), *by_series[0].shape[1:]), dtype=by_series[0].dtype)
         for segment in self.segments:
             rows = by_series[segment.series][segment.first : segment.first + segment.rows]

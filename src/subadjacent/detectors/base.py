@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
-from subadjacent.data.missing import require_values, stand_in
+from subadjacent.data.missing import replace_missing, require_values
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.causal import CausalTwin
@@ -91,6 +91,9 @@ class BaseDetector(Estimator, ABC):
     contamination: Any
     adapt_after: int | None
     fill_limit: int
+
+    # whether a model folder can hold it
+    saveable: ClassVar[bool] = True
 
     @abstractmethod
     def _method(self) -> Method:
@@ -383,7 +386,7 @@ class BaseDetector(Estimator, ABC):
         if not reset:
             SeenInput.by(self).check(table)
             typical = [self.models_.of(series.entity).typical_values for series in table.series]
-            filled = tuple(map(stand_in, table.series, typical))
+            filled = tuple(map(replace_missing, table.series, typical))
             table = replace(table, series=filled)
         return table
 

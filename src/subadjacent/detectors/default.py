@@ -6,14 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.seed import choose_seed
-from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import Method
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.runtime import Runtime, Watch, needs_torch
-
-NETWORKS = ("small", "paper")
 
 
 class SubAdjacentDetector(BaseDetector):
@@ -46,10 +41,6 @@ class SubAdjacentDetector(BaseDetector):
         Share of a channel's usual deviation: a departure below it from what the other channels
         say does not matter, however exactly they said it in training. Departures of a channel
         from its own past matter from a third of it on.
-    network : None, "small" or "paper"
-        Add the residuals of a Sub-Adjacent Transformer of this size, trained for all entities
-        together, with half the weight of a linear model. It takes torch and many times as long,
-        and changes little (``docs/method.md``).
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels. "auto": so that at most about a third of the
         alarms is false, as far as normal rows tell. A float: the share of normal rows above it.
@@ -60,12 +51,6 @@ class SubAdjacentDetector(BaseDetector):
         None: training rows alone say what is normal.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.
-    budget : str or float, optional
-        Longest time to train the network ("2m", "1h30m" or seconds).
-    device : str
-        Where the network runs: "auto", "cpu", "cuda" or "mps".
-    random_state : int, RandomState or None
-        Decides the network's initial weights and the order of its training.
 
     Examples
     --------
@@ -90,13 +75,9 @@ class SubAdjacentDetector(BaseDetector):
         lookahead: int | str = "full",
         views: str | Sequence[str] = "all",
         min_deviation: float = 0.1,
-        network: str | None = None,
         contamination: Any = "auto",
         adapt_after: int | None = 300,
         fill_limit: int = 10,
-        budget: str | float | None = None,
-        device: str = "auto",
-        random_state: Any = 0,
     ) -> None:
         self.near = near
         self.far = far
@@ -104,32 +85,14 @@ class SubAdjacentDetector(BaseDetector):
         self.lookahead = lookahead
         self.views = views
         self.min_deviation = min_deviation
-        self.network = network
         self.contamination = contamination
         self.adapt_after = adapt_after
         self.fill_limit = fill_limit
-        self.budget = budget
-        self.device = device
-        self.random_state = random_state
 
     def _method(self) -> Method:
-        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
-        settings = ViewSettings(
+        return ViewsMethod(self._settings())
+
+    def _settings(self) -> ViewSettings:
+        return ViewSettings(
             self.near, self.far, self.smoothing, self.lookahead, self.views, self.min_deviation
         )
-        if self.network is None:
-            return ViewsMethod(settings)
-        if not isinstance(self.network, str) or self.network not in NETWORKS:
-            raise InputError(
-                f"network must be None or one of {', '.join(NETWORKS)}; got {self.network!r}"
-            )
-        # torch is imported where a network is asked for, and only there
-        with needs_torch("network"):
-            from subadjacent.methods.neural.transformers import SubAdjacentMethod
-            from subadjacent.methods.views.with_network import NetworkedViewsMethod
-
-            neural = SubAdjacentMethod(size=self.network, budget=self.budget)
-            return NetworkedViewsMethod(settings, neural)
-
-    def _runtime(self, watch: Watch) -> Runtime:
-        return Runtime(device=self.device, seed=choose_seed(self.random_state), watch=watch)

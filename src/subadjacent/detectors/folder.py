@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 import subadjacent
 from subadjacent.data.clock import duration
+from subadjacent.detectors.earlier import upgraded
 from subadjacent.detectors.integrity import (
     BAD_VALUES,
     check_arrays,
@@ -61,7 +62,7 @@ class Saved:
 
 
 def save_folder(path: Path, saved: Saved) -> None:
-    """Write a model folder; an older one in its place is replaced, in one step.
+    """Write a model folder; an older one in its place is replaced once this is complete.
 
     Where ``path`` is a link, the folder behind it is replaced. Hidden files in it are kept.
 
@@ -125,13 +126,14 @@ def _load(path: Path) -> Saved:
     config = _read_json(path / CONFIG)
     with reading(path):
         check_facts(facts)
-        parameters = {name: _decode(value) for name, value in config["parameters"].items()}
+        kind, encoded = upgraded(config["kind"], config["parameters"])
+        parameters = {name: _decode(value) for name, value in encoded.items()}
         try:
             arrays = load_file(path / WEIGHTS)
         except SafetensorError as error:
             raise damage(path, error) from error
         check_arrays(arrays)
-        return Saved(config["kind"], parameters, facts, arrays)
+        return Saved(kind, parameters, facts, arrays)
 
 
 @contextmanager
@@ -153,7 +155,9 @@ def read_kind(path: Path) -> str:
 def _kind(path: Path) -> str:
     _check_present(path)
     check_schema(path / FACTS, _read_json(path / FACTS), SCHEMA, OLDEST)
-    kind = _read_json(path / CONFIG).get("kind")
+    config = _read_json(path / CONFIG)
+    with reading(path):
+        kind, _ = upgraded(config.get("kind"), config.get("parameters", {}))
     if not isinstance(kind, str):
         raise ModelFileError(f"{path / CONFIG} is damaged: kind must be a name; got {kind!r}")
     return kind

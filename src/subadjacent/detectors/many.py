@@ -14,7 +14,7 @@ from typing import Any
 
 from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
-from subadjacent.data.missing import stand_in
+from subadjacent.data.missing import replace_missing
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
@@ -71,5 +71,5 @@ def _pairs(
 
 def _assess(detector: BaseDetector, table: Table) -> Assessment:
     (series,) = table.series
-    filled = stand_in(series, detector.models_.of(series.entity).typical_values)
+    filled = replace_missing(series, detector.models_.of(series.entity).typical_values)
     return detector._assess(replace(table, series=(filled,)))

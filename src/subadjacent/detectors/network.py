@@ -45,7 +45,7 @@ class NetworkDetector(SeededDetector):
         Rows from one training window to the next. "auto" aims at 4,000 windows an epoch.
     validation_fraction : float
         Share of the training rows, at the end, held out for stopping and calibration.
-    budget : str or float, optional
+    max_training_time : str or float, optional
         Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
     scoring_stride : int, optional
         Rows from one scored window to the next; as many as a window judges when left out. A
@@ -80,7 +80,7 @@ class NetworkDetector(SeededDetector):
     decay: float = 1.0
     stride: int | Auto = "auto"
     validation_fraction: float = 0.2
-    budget: str | float | None = None
+    max_training_time: str | float | None = None
     scoring_stride: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
     precision: str = "auto"

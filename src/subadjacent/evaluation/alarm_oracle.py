@@ -1,8 +1,8 @@
 """The best that any one threshold could do: F1 of events, with the threshold picked on labels.
 
-Rows above the threshold are joined over short gaps, and alarms counted as in ``alarms``. Nobody has
-this threshold beforehand. Far above the F1 of a detector's own alarms, it says that the scores are
-good and the decision is not. A decision that does more than compare with one threshold may be
+Rows above the threshold are joined over short gaps, and alarms counted as in ``alarms``. No user
+has this threshold beforehand. Far above the F1 of a detector's own alarms, it says that the scores
+are good and the decision is not. A decision that does more than compare with one threshold may be
 better than it.
 
 Thresholds that alarm too many normal rows are left out. Below the lowest score one alarm an entity
@@ -29,12 +29,12 @@ from subadjacent.evaluation.alarms import GAP, MARGIN, AlarmCounts
 from subadjacent.evaluation.inputs import check_scored
 from subadjacent.evaluation.segments import segments
 
-MOST_NORMAL = 0.2
+MAX_NORMAL_SHARE = 0.2
 """Share of the normal rows that may lie above the oracle's threshold.
 
 It is the largest at which noise gains nothing from being joined: at a third more, the oracle of a
 random score begins to rise, and at one half of all rows it is 60 to 80 %. With half as much, a
-detector that alarms for good in a few entities has hardly a threshold left. See the log, "An
+detector with a permanent alarm in a few entities has hardly a threshold left. See the log, "An
 oracle for events".
 """
 
@@ -69,16 +69,16 @@ def measures_with_oracle(
     """The measures of a detector's alarm counts, and ``oracle_event_f1`` beside them.
 
     The oracle may alarm as many normal rows as the detector does, where that is more than
-    ``MOST_NORMAL``: the detector's own threshold is always among those tried.
+    ``MAX_NORMAL_SHARE``: the detector's own threshold is always among those tried.
     """
     covered = counts.share_covered
-    most = MOST_NORMAL if math.isnan(covered) else max(MOST_NORMAL, covered)
+    most = MAX_NORMAL_SHARE if math.isnan(covered) else max(MAX_NORMAL_SHARE, covered)
     best = best_event_f1(scores, labels, most=most)
     return counts.measures(interval) | {"oracle_event_f1": best.f1}
 
 
 def best_event_f1(
-    scores: Sequence[ArrayLike], labels: Sequence[ArrayLike], *, most: float = MOST_NORMAL
+    scores: Sequence[ArrayLike], labels: Sequence[ArrayLike], *, most: float = MAX_NORMAL_SHARE
 ) -> BestEventF1:
     """The highest F1 of events that one threshold gives over all series, and that threshold.
 

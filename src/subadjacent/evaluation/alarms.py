@@ -39,7 +39,7 @@ class AlarmCounts:
     Parameters
     ----------
     rows, normal
-        Rows that were judged, and those of them that are labelled 0.
+        Rows that were assessed, and those of them that are labelled 0.
     covered
         Normal rows that lie in an alarm.
     alarms, right

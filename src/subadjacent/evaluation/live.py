@@ -10,7 +10,7 @@ stated on a scale on which silence has 0 and a detection at the first row of eve
 The threshold is chosen with labels: the score compares detectors, none may use its threshold.
 """
 
-# Shapes: T rows of a series, W windows of a series, N judged rows of all series.
+# Shapes: T rows of a series, W windows of a series, N assessed rows of all series.
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ Floats = NDArray[np.float64]
 WINDOWED = 0.1
 """Share of the rows of a series that its windows have together."""
 
-UNJUDGED = 0.15
-"""Share of the rows of a series, at its beginning, that are not judged."""
+UNASSESSED = 0.15
+"""Share of the rows of a series, at its beginning, that are not assessed."""
 
-LONGEST_UNJUDGED = 750
-"""Rows that are not judged at most: the share of 5,000."""
+LONGEST_UNASSESSED = 750
+"""Rows that are not assessed at most: the share of 5,000."""
 
 STEEPNESS = 5.0
 """How fast the worth of a detection falls over the width of its window."""
@@ -77,7 +77,7 @@ class LiveScore(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """All judged rows of all series, one after the other."""
+    """All assessed rows of all series, one after the other."""
 
     scores: Floats  # (N,)
     worth: Floats  # (N,), of a detection: in a window its gain, outside of windows minus its cost
@@ -89,9 +89,9 @@ def windows_around(spans: Sequence[Span], rows: int, unjudged: int | None = None
     """The windows of a series, as ``[start, stop)``, in order.
 
     A window is centred at the first row of its anomaly; all of a series have one width. A longer
-    anomaly widens its window to its end, so that nobody pays for an alarm that lasts as long as
-    the anomaly. Windows that touch are one; a window that begins in rows that are not judged is
-    left out, as published.
+    anomaly widens its window to its end, so that an alarm may last as long as the anomaly
+    without penalty. Windows that touch are one; a window that begins in rows that are not assessed
+    is left out, as published.
 
     >>> windows_around([(500, 501), (900, 901)], rows=1_000)
     [(475, 526), (875, 926)]
@@ -210,7 +210,7 @@ def _percent(gain: float, windows: int, weights: Profile) -> float:
 
 def _first_judged(rows: int, unjudged: int | None) -> int:
     if unjudged is None:
-        return min(int(UNJUDGED * rows), LONGEST_UNJUDGED)
+        return min(int(UNASSESSED * rows), LONGEST_UNASSESSED)
     require_whole("unjudged", unjudged, least=0)
     return unjudged
 

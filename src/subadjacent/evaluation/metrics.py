@@ -61,7 +61,7 @@ def harmonic_mean(precision: float, recall: float) -> float:
 def best_f1(scores: ArrayLike, labels: ArrayLike) -> BestF1:
     """The highest F1 that any threshold gives, and that threshold; exact, in O(n log n).
 
-    The threshold is picked on the labels: nobody has it beforehand. It is itself a score, the
+    The threshold is picked on the labels: it is not known beforehand. It is itself a score, the
     highest that is not alarmed (just below the lowest score when all rows are), so that
     ``scores > threshold`` gives back this F1. Of several that are as good it is the highest.
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.data.faults import set_aside
-from subadjacent.data.missing import known_rows, only, stand_in
+from subadjacent.data.faults import replace_faults
+from subadjacent.data.missing import replace_missing, select_rows, usable_rows
 from subadjacent.data.series import TrainSeries
 from subadjacent.methods.method import Fitted, Method, Model
 from subadjacent.runtime import Runtime
@@ -67,9 +67,9 @@ class _Cleaned(NamedTuple):
 
     @classmethod
     def of(cls, series: TrainSeries) -> _Cleaned:
-        known = known_rows(series)
-        with_faults = only(series, known)
-        return cls(series, known, with_faults, *set_aside(with_faults))
+        known = usable_rows(series)
+        with_faults = select_rows(series, known)
+        return cls(series, known, with_faults, *replace_faults(with_faults))
 
 
 def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted, causal: Fitted | None) -> Learned:
@@ -106,7 +106,7 @@ def _with_missing(
     """Scores of all rows, given the scores of the known ones."""
     all_scores = np.empty(len(series))
     all_scores[known] = scores
-    filled = stand_in(series, model.typical_values).values
+    filled = replace_missing(series, model.typical_values).values
     for start, stop in series.parts:
         if not known[start]:
             all_scores[start:stop] = model.assess(filled[start:stop]).score

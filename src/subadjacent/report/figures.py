@@ -24,10 +24,10 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.durable import whole_file
 from subadjacent.errors import InputError
 from subadjacent.report import model_facts
-from subadjacent.report.downsample import min_max, step_for
 from subadjacent.report.marks import Segments, by_severity, marked_segments, occurrences
 from subadjacent.report.model_facts import AttentionMatrix, BandShape, attention, curves, history
 from subadjacent.report.panels import in_words, trace_names
+from subadjacent.report.pieces import min_max, step_for
 from subadjacent.report.text import curve
 from subadjacent.report.ticks import Plain, name_rows
 from subadjacent.runtime import Progress, Watch, ignore

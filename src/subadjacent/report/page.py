@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -18,10 +19,13 @@ from subadjacent.report.markup import Metrics
 from subadjacent.report.panels import panels
 from subadjacent.report.payload import SeriesView, payload, series_views
 from subadjacent.report.pieces import pack
-from subadjacent.report.script import script
 from subadjacent.report.timeline import timelines
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.scoring.alarms import Alarm
+
+# of the page alone, and those of the charts, which the live page has as well
+FOLDERS = ("page_files", "charts")
+IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";\n', re.MULTILINE)
 
 
 def page(
@@ -91,8 +95,8 @@ def page(
     attention = markup.attention_section(band=read["band"] is not None) if read["attention"] else ""
     return Template(_file("report.html")).substitute(
         title=escape(title),
-        early=_file("early.js", "charts"),
-        style=_file("base.css", "charts") + _file("report.css"),
+        early=_file("early.js"),
+        style=_file("base.css") + _file("report.css"),
         headline=escape(text.headline(len(alarms), sum(map(len, series)), len(series), table)),
         warnings=markup.warning_list([*notes, *text.warnings(detector, assessment)]),
         entities=markup.choice("entity", "Entity", entities),
@@ -155,5 +159,31 @@ def _json(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _file(name: str, folder: str = "page_files") -> str:
-    return (files("subadjacent.report") / folder / name).read_text(encoding="utf-8")
+def script() -> str:
+    """The page's JavaScript modules as one script: a page on disk may import no other file.
+
+    Each module is a function that returns what others import from it, used ones first.
+    """
+    modules: dict[str, str] = {}
+    imported: dict[str, set[str]] = {}
+
+    def add(name: str) -> None:
+        source = _file(name)
+        for names, other in IMPORT.findall(source):
+            imported.setdefault(other, set()).update(map(str.strip, names.split(",")))
+            if other not in modules:
+                add(other)
+        body = IMPORT.sub(r'const {\1} = modules["\2"];\n', source)
+        modules[name] = re.sub("^export ", "", body, flags=re.MULTILINE)
+
+    add("report.js")
+    script = '"use strict";\nconst modules = {};\n'
+    for name, body in modules.items():
+        names = ", ".join(sorted(imported.get(name, ())))
+        script += f'modules["{name}"] = (() => {{\n{body}return {{{names}}};\n}})();\n'
+    return script
+
+
+def _file(name: str) -> str:
+    places = (files("subadjacent.report") / folder / name for folder in FOLDERS)
+    return next(place for place in places if place.is_file()).read_text(encoding="utf-8")

@@ -181,7 +181,7 @@ def _about_training(detector: BaseDetector) -> list[str]:
         )
     history = model_facts.history(detector)
     if history and not history[-1].complete:
-        messages.append("Training ran out of its time budget before it was done.")
+        messages.append("Training reached its time limit before it was done.")
     return messages
 
 

@@ -19,7 +19,7 @@ CLIP = 10.0
 # rows handled at a time
 CHUNK = 16_384
 # directions that are kept at most, and the least variance of one
-MOST, LEAST_VARIANCE = 12, 1e-6
+MAX_AXES, MIN_AXIS_VARIANCE = 12, 1e-6
 
 
 def cut(rows: NDArray[Any]) -> NDArray[Any]:
@@ -62,10 +62,10 @@ class RowSums(NamedTuple):
         """The covariance of the channels, (C, C)."""
         return np.asarray(self.products / max(self.rows, 1) - np.outer(self.mean, self.mean))
 
-    def axes(self, most: int = MOST) -> NDArray[np.float32]:
+    def axes(self, most: int = MAX_AXES) -> NDArray[np.float32]:
         """The principal axes, (C, K), the widest first; at least one, also if nothing moved."""
         variances, directions = np.linalg.eigh(self.covariance)
-        kept = max(int((variances[-most:] > LEAST_VARIANCE).sum()), 1)
+        kept = max(int((variances[-most:] > MIN_AXIS_VARIANCE).sum()), 1)
         return np.ascontiguousarray(directions[:, ::-1][:, :kept], dtype=np.float32)
 
 
@@ -119,7 +119,7 @@ class FoldSums:
             outer_axes = self.outside(fold).axes()
             variance = np.einsum("ck,cd,dk->", of_all, covariance, of_all, optimize=True)
             left = np.einsum("ck,cd,dk->", outer_axes, covariance, outer_axes, optimize=True)
-            ratios.append(left / variance if variance > LEAST_VARIANCE else 1.0)
+            ratios.append(left / variance if variance > MIN_AXIS_VARIANCE else 1.0)
         return float(np.median(ratios))
 
     def _between(self, first: int, last: int) -> RowSums:
@@ -138,6 +138,6 @@ class FoldSums:
         return centred
 
 
-def principal_axes(segments: Sequence[Rows], most: int = MOST) -> NDArray[np.float32]:
+def principal_axes(segments: Sequence[Rows], most: int = MAX_AXES) -> NDArray[np.float32]:
     """The principal axes of all segments together, (C, K), the widest first."""
     return FoldSums(segments).everything.axes(most)

@@ -19,7 +19,7 @@ from subadjacent.ridge.neighbours import Neighbours
 # rows handled at a time
 CHUNK = 16_384
 # the windows of fewer rows than this are copied: it is quicker than looking at them in turns
-FEW = 2_000
+MIN_STRIDED_ROWS = 2_000
 # standard deviations by which a level may move
 FAR_CLIP = 1000.0
 
@@ -51,8 +51,8 @@ class BandRidge:
     weights
         From features to channels, (F, C).
     local
-        Whether values are taken relative to the mean of the neighbours: a level that has moved
-        for good is then no surprise, and only departures from it are.
+        Whether values are relative to the mean of the neighbours: a permanent level shift
+        is then no surprise, and only departures from the new level are.
     """
 
     neighbours: Neighbours
@@ -79,7 +79,7 @@ class BandRidge:
             # in float64: the residuals of a row then do not depend, but for the last digits, on
             # how many rows are handled together
             around = rows[begin : stop + self.neighbours.reach].astype(np.float64)
-            inputs = self.inputs(around, with_clipped=stop - start >= FEW)
+            inputs = self.inputs(around, with_clipped=stop - start >= MIN_STRIDED_ROWS)
             left = self.left(inputs, start - begin, stop - begin)
             residuals[start - first : stop - first] = left
         return residuals
@@ -112,7 +112,7 @@ class BandRidge:
         """The residuals of rows ``first`` to ``last`` of these inputs, (T, C)."""
         weights, constant = self.weights[:-1], self.weights[-1]
         weights = weights.astype(inputs.seen.dtype, copy=False)
-        if last - first < FEW:
+        if last - first < MIN_STRIDED_ROWS:
             expected = self.features(inputs, first, last) @ weights
         else:
             expected = self._expected(inputs, first, last, weights)

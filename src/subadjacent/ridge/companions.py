@@ -1,7 +1,7 @@
 """The residuals of each channel, given those of the other channels in the same row.
 
 Residuals of channels that move together are expected from each other: a relation that breaks shows
-even where every channel by itself stays within what is usual.
+even where every channel by itself stays within its expected range.
 
 Shapes: T rows of a segment, C channels.
 """
@@ -26,8 +26,8 @@ SHRINKAGE = 0.1
 # of more channels than this share of the rows, their number over that of the rows, which is best
 # where relations are as strong as chance; or more of it, which the folds choose
 TIMES = (1.0, 3.0, 10.0, 30.0, 100.0)
-# and as much at least, in squared standard deviations
-LEAST = 1e-3
+# the least that is added, in squared standard deviations
+MIN_VARIANCE = 1e-3
 
 Residuals = NDArray[Any]
 
@@ -59,24 +59,24 @@ class CompanionsFit(NamedTuple):
 
 
 def fit_companions(
-    segments: Sequence[Residuals], judged: Sequence[NDArray[np.bool_]]
+    segments: Sequence[Residuals], assessed: Sequence[NDArray[np.bool_]]
 ) -> CompanionsFit:
     """Fit to the rows that have a residual at all; the others have 0 before and after.
 
     The rows are cut into contiguous folds; the residuals of a fold's rows are by relations fitted
     to the other folds.
     """
-    # not copied where all are judged
+    # not copied where all are assessed
     some = [
         segment if rows.all() else segment[rows]
-        for segment, rows in zip(segments, judged, strict=True)
+        for segment, rows in zip(segments, assessed, strict=True)
     ]
     rows = np.concatenate(some) if len(some) > 1 else some[0]
     sums = FoldSums([rows])
     trial = _choose_shrinkage(sums)
     # all segments in one array, which is filled fold by fold
     left = np.zeros((sum(map(len, segments)), segments[0].shape[1]), dtype=np.float32)
-    places = np.flatnonzero(np.concatenate(judged))
+    places = np.flatnonzero(np.concatenate(assessed))
     for companions, (first, last) in zip(trial.companions, sums.bounds, strict=True):
         left[places[first:last]] = companions.unexplained(rows[first:last])
     ends = np.cumsum([len(segment) for segment in segments])[:-1]
@@ -84,7 +84,7 @@ def fit_companions(
 
 
 class _ShrinkageTrial(NamedTuple):
-    """How much more is added than usual, the relations outside each fold, and their error."""
+    """The factor of the shrinkage, the relations outside each fold, and their error."""
 
     times: float
     companions: list[Companions]
@@ -98,7 +98,7 @@ def _choose_shrinkage(sums: FoldSums) -> _ShrinkageTrial:
     nothing to choose: relations are well known, whether or not they hold in all folds.
     """
     every_fold = range(len(sums.bounds))
-    usual = np.diag(sums.everything.products) + LEAST * max(sums.everything.rows, 1)
+    baseline = np.diag(sums.everything.products) + MIN_VARIANCE * max(sums.everything.rows, 1)
 
     def attempt(times: float) -> _ShrinkageTrial:
         companions = [_solve(sums.outside(fold), times) for fold in every_fold]
@@ -106,10 +106,10 @@ def _choose_shrinkage(sums: FoldSums) -> _ShrinkageTrial:
             np.einsum("ij,ij->i", fitted.weights @ sums.inside(fold).products, fitted.weights)
             for fold, fitted in zip(every_fold, companions, strict=True)
         ]
-        return _ShrinkageTrial(times, companions, float((np.sum(errors, axis=0) / usual).sum()))
+        return _ShrinkageTrial(times, companions, float((np.sum(errors, axis=0) / baseline).sum()))
 
     best = attempt(TIMES[0])
-    if len(usual) <= SHRINKAGE * sums.everything.rows:
+    if len(baseline) <= SHRINKAGE * sums.everything.rows:
         return best
     for times in TIMES[1:]:
         trial = attempt(times)
@@ -124,7 +124,7 @@ def _solve(sums: RowSums, times: float) -> Companions:
     covariance = sums.covariance
     channels = len(covariance)
     share = times * max(SHRINKAGE, channels / max(sums.rows, 1))
-    added = share * np.trace(covariance) / channels + LEAST
+    added = share * np.trace(covariance) / channels + MIN_VARIANCE
     precision = np.linalg.inv(covariance + added * np.eye(channels))
     weights = precision / np.diag(precision)[:, None]
     return Companions(np.ascontiguousarray(weights, dtype=np.float32))

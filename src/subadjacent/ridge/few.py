@@ -1,9 +1,9 @@
-"""What a ridge leaves of a few rows, from their own neighbours alone.
+"""Residuals of a few rows, from their own neighbours only.
 
-``BandRidge.residuals`` prepares all rows around those that are asked for, which pays where they are
+``BandRidge.residuals`` prepares all rows around the requested ones, which pays where they are
 many. One row as it comes needs its neighbours and no more.
 
-Shapes: B rows that are asked for, C channels, K axes, J neighbours.
+Shapes: B requested rows, C channels, K axes, J neighbours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subadjacent.ridge.axes import CLIP, Rows
 from subadjacent.ridge.band import FAR_CLIP, BandRidge
 
 # rows whose neighbours are gathered: of more it takes longer than preparing all rows around them
-FEW = 8
+MAX_GATHERED_ROWS = 8
 
 
 class FewRows:

@@ -22,16 +22,16 @@ from subadjacent.ridge.neighbours import Neighbours
 # ridge penalties, chosen among by cross-validation
 PENALTIES = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)
 # rows that are enough to learn from: more of them change less than chance does
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 # fewer rows than this are multiplied out as they are, in float32: with the least penalty their
 # sums can still be solved. Half or twice as many take a little longer
-FEW = 4_000
+MAX_DIRECT_ROWS = 4_000
 
 
 class RidgeFit(NamedTuple):
     """A fitted model, and the cross-validated residuals.
 
-    ``unseen`` holds the residuals of the rows asked for, 0 elsewhere; ``mean_squares`` are those
+    ``unseen`` holds the residuals of the requested rows, 0 elsewhere; ``mean_squares`` are those
     of all rows, (C,).
     """
 
@@ -49,7 +49,7 @@ def fit_ridge(
     local: bool,
     penalties: Sequence[float] = PENALTIES,
     wanted: Sequence[slice] | None = None,
-    most: int = MOST_ROWS,
+    most: int = MAX_ROWS,
 ) -> RidgeFit | None:
     """Fit to unbroken segments of standardised rows.
 
@@ -69,7 +69,7 @@ def fit_ridge(
         return None
     guarded = _guarded(bounds, neighbours.reach)
     cases: Cases
-    if total < FEW:
+    if total < MAX_DIRECT_ROWS:
         cases = FewCases(blank, segments)
     else:
         edges = {0, total, *(edge for pair in (*bounds, *guarded) for edge in pair)}

@@ -12,8 +12,8 @@ FOLDS = 5
 # autoregressive rows have four times as many false alarms (reproduce/log.md, "What contamination
 # promises")
 GUARD = 40
-# but no more than one in so many of the rows outside the fold: half of these are left at least
-LEAST_LEFT = 4
+# at most one row in this many outside the fold is a guard row, so at least half of them are left
+MIN_ROWS_PER_GUARD_ROW = 4
 
 Span = tuple[int, int]
 
@@ -27,5 +27,5 @@ def folds(count: int) -> list[Span]:
 def guarded(fold: Span, count: int) -> Span:
     """The bounds of a fold with the rows on either side that are left out with it."""
     first, last = fold
-    guard = min(GUARD, (count - (last - first)) // LEAST_LEFT)
+    guard = min(GUARD, (count - (last - first)) // MIN_ROWS_PER_GUARD_ROW)
     return max(first - guard, 0), min(last + guard, count)

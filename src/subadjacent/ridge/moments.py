@@ -22,7 +22,7 @@ from subadjacent.ridge.band import BandRidge, Inputs
 from subadjacent.ridge.neighbours import Neighbours
 
 # fewer rows than this are multiplied out: filling the matrix lag by lag takes longer
-FEW = 1_000
+MIN_LAGGED_ROWS = 1_000
 # keeps the smallest penalty solvable where features are alike
 JITTER = 1e-6
 
@@ -83,7 +83,7 @@ class Moments(NamedTuple):
 
 def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     """The sums of rows ``first`` to ``last``, all of them complete."""
-    if last - first < FEW:
+    if last - first < MIN_LAGGED_ROWS:
         return _of_rows(ridge, inputs, first, last)
     total = _by_lags(ridge.neighbours, inputs, first, last)
     if inputs.clipped is None:
@@ -91,8 +91,8 @@ def moments(ridge: BandRidge, inputs: Inputs, first: int, last: int) -> Moments:
     total = _relative(total, ridge.neighbours.count)
     clipped = first + np.flatnonzero(inputs.clipped[first:last])
     # some at a time: the windows of many rows would take too much memory
-    for start in range(0, len(clipped), FEW):
-        rows = clipped[start : start + FEW]
+    for start in range(0, len(clipped), MIN_LAGGED_ROWS):
+        rows = clipped[start : start + MIN_LAGGED_ROWS]
         # out as if no feature were cut, and in as they are. In float64, for what is cut is large
         # and its squares must cancel
         values = inputs.seen[rows[:, None] + ridge.neighbours.offsets].astype(np.float64)

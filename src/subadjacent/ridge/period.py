@@ -15,53 +15,56 @@ from numpy.typing import NDArray
 from scipy.fft import next_fast_len
 
 # axes of most variance that are used
-AXES = 3
+PERIOD_AXES = 3
 # the longest cycle, in rows
-LONGEST, SHORTEST = 2000, 30
+LONGEST_PERIOD, SHORTEST_PERIOD = 2000, 30
 # of a channel by itself, which has less to be mistaken for a cycle: a day of hours is one
-SHORTEST_OWN = 6
+SHORTEST_CHANNEL_PERIOD = 6
 # rows used at the end of a long segment
-ENOUGH = 100_000
-# the least autocorrelation a cycle away
-STRONG = 0.3
-# this share of the best autocorrelation is as good
-NEARLY = 0.9
-# a curve that has not fallen so far has no cycle yet
-FALLEN = 0.2
+MAX_PERIOD_ROWS = 100_000
+# the least autocorrelation one cycle away
+MIN_AUTOCORRELATION = 0.3
+# this share of the best autocorrelation counts as equal to it
+EQUAL_SHARE = 0.9
+# an autocorrelation that has not fallen below this has no cycle yet
+MAX_TROUGH = 0.2
 
 
 def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
     """Rows in a cycle of a segment (T, C), seen along its main axes (C, K); None without one.
 
-    Cycles of more than a quarter of the rows cannot be told from chance.
+    Cycles of more than a quarter of the rows cannot be distinguished from chance.
     """
-    seen = np.asarray(rows[-ENOUGH:] @ axes[:, :AXES], dtype=np.float64)
-    longest = min(LONGEST, len(seen) // 4)
-    return _period(_autocorrelation(seen, longest), SHORTEST)
+    seen = np.asarray(rows[-MAX_PERIOD_ROWS:] @ axes[:, :PERIOD_AXES], dtype=np.float64)
+    longest = min(LONGEST_PERIOD, len(seen) // 4)
+    return _period(_autocorrelation(seen, longest), SHORTEST_PERIOD)
 
 
 def channel_periods(rows: NDArray[Any]) -> list[int | None]:
     """Rows in the cycle of each channel of a segment (T, C) by itself; None without one."""
-    longest = min(LONGEST, len(rows) // 4)
+    longest = min(LONGEST_PERIOD, len(rows) // 4)
     return [
-        _period(_autocorrelation(rows[:, [channel]].astype(np.float64), longest), SHORTEST_OWN)
+        _period(
+            _autocorrelation(rows[:, [channel]].astype(np.float64), longest),
+            SHORTEST_CHANNEL_PERIOD,
+        )
         for channel in range(rows.shape[1])
     ]
 
 
 def _period(likeness: NDArray[np.float64], shortest: int) -> int | None:
     """The first lag with nearly the best autocorrelation, past the first where it has fallen."""
-    fallen = np.flatnonzero(likeness < FALLEN)
+    fallen = np.flatnonzero(likeness < MAX_TROUGH)
     if not len(fallen):
         return None
     first = max(int(fallen[0]), shortest)
     if first >= len(likeness):
         return None
     best = likeness[first:].max()
-    if best <= STRONG:
+    if best <= MIN_AUTOCORRELATION:
         return None
     # two cycles are as alike as one: the first that is nearly as good, and its top
-    near = first + int(np.flatnonzero(likeness[first:] >= NEARLY * best)[0])
+    near = first + int(np.flatnonzero(likeness[first:] >= EQUAL_SHARE * best)[0])
     return near + int(np.argmax(likeness[near : near + near // 4 + 1]))
 
 
@@ -72,7 +75,7 @@ def independent_rows(segments: Sequence[NDArray[Any]], axes: NDArray[Any]) -> fl
     up to the first that is not positive, less 1. They are measured on the longest segment.
     """
     longest = max(segments, key=len)
-    seen = np.asarray(longest[-ENOUGH:] @ axes[:, :AXES], dtype=np.float64)
+    seen = np.asarray(longest[-MAX_PERIOD_ROWS:] @ axes[:, :PERIOD_AXES], dtype=np.float64)
     likeness = _autocorrelation(seen, len(seen) // 4)
     none = np.flatnonzero(likeness <= 0)
     alike = 2 * float(likeness[: none[0] if len(none) else None].sum()) - 1

@@ -18,12 +18,12 @@ from subadjacent.ridge.fit import PENALTIES, RidgeFit, fit_ridge
 from subadjacent.ridge.neighbours import Neighbours
 
 # added to mean squares before they are compared, in squared standard deviations
-LEAST = 1e-3
-# where fewer rows than this share are judged, their averages say nothing about others
-LEAST_SHARE = 0.5
+VARIANCE_FLOOR = 1e-3
+# with a smaller assessed share, the averages say nothing about other rows
+MIN_ASSESSED_SHARE = 0.5
 # rows that a one-sided ridge is learned from: it serves a few rows only. A fifth of it changed the
 # unit of a machine that drifts (reproduce/log.md, "The linear default rebuilt")
-FEW_ROWS = 100_000
+MAX_SIDE_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,20 +65,20 @@ class SegmentRidge:
         for gain, mine in zip(self.gains, self.shares(len(rows)), strict=True):
             start, stop = max(mine.start, first), min(mine.stop, last)
             if start < stop:
-                judged = slice(start - first, stop - first)
-                expected[judged] -= residuals[judged] / gain.astype(np.float32)
+                assessed = slice(start - first, stop - first)
+                expected[assessed] -= residuals[assessed] / gain.astype(np.float32)
         return expected
 
     def shares(self, rows: int) -> list[slice]:
         """Which rows of a segment each model is the first to find all neighbours of."""
         return shares([model.neighbours for model in self.models], rows)
 
-    def judged(self, rows: int) -> NDArray[np.bool_]:
+    def assessed(self, rows: int) -> NDArray[np.bool_]:
         """Which rows of a segment any model judges."""
-        judged = np.zeros(rows, dtype=bool)
+        assessed = np.zeros(rows, dtype=bool)
         for model in self.models:
-            judged[model.neighbours.complete(rows)] = True
-        return judged
+            assessed[model.neighbours.complete(rows)] = True
+        return assessed
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -97,7 +97,7 @@ class SidesFit(NamedTuple):
 
     @classmethod
     def of_nothing(cls, segments: Sequence[Rows]) -> SidesFit:
-        """No model, and no row judged."""
+        """No model, and no row assessed."""
         ridge = SegmentRidge((), np.zeros((0, segments[0].shape[1])))
         return cls(ridge, [np.zeros_like(segment) for segment in segments])
 
@@ -135,14 +135,14 @@ def fit_sides(
                 wanted=[
                     shares([*_layouts(fits), layout], len(segment))[-1] for segment in segments
                 ],
-                most=FEW_ROWS,
+                most=MAX_SIDE_ROWS,
             )
         if fit is not None:
             fits.append(fit)
-    if _judged_share(_layouts(fits), segments) < LEAST_SHARE:
+    if _judged_share(_layouts(fits), segments) < MIN_ASSESSED_SHARE:
         return SidesFit.of_nothing(segments)
     squares = np.array([fit.mean_squares for fit in fits])
-    gains = np.sqrt((squares[:1] + LEAST) / (squares + LEAST))
+    gains = np.sqrt((squares[:1] + VARIANCE_FLOOR) / (squares + VARIANCE_FLOOR))
     ridge = SegmentRidge(tuple(fit.model for fit in fits), gains)
     # into the residuals of the first model, whose gain is 1
     unseen = fits[0].unseen
@@ -159,12 +159,12 @@ def shares(layouts: Sequence[Neighbours], rows: int) -> list[slice]:
     for layout in layouts:
         complete = layout.complete(rows)
         start, stop = complete.start, complete.stop
-        # rows that earlier layouts judge lie at one end of it
-        for taken in spans:
-            if taken.start <= start < taken.stop:
-                start = taken.stop
-            if taken.start < stop <= taken.stop:
-                stop = taken.start
+        # rows that earlier layouts assess lie at one end of it
+        for other in spans:
+            if other.start <= start < other.stop:
+                start = other.stop
+            if other.start < stop <= other.stop:
+                stop = other.start
         spans.append(slice(start, stop) if start < stop else slice(0, 0))
     return spans
 
@@ -186,7 +186,7 @@ def _layouts(fits: Sequence[RidgeFit]) -> list[Neighbours]:
 
 def _judged_share(layouts: Sequence[Neighbours], segments: Sequence[Rows]) -> float:
     """The share of rows that any of the models judges."""
-    judged = [
+    assessed = [
         rows.stop - rows.start for segment in segments for rows in shares(layouts, len(segment))
     ]
-    return float(sum(judged) / sum(map(len, segments)))
+    return float(sum(assessed) / sum(map(len, segments)))

@@ -19,7 +19,7 @@ from subadjacent.service.schemas import Problem
 
 log = logging.getLogger(__name__)
 
-MOST_SHOWN = 50
+MAX_SHOWN = 50
 """Characters of what came that an answer repeats."""
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -72,7 +72,7 @@ def told_of_field(fault: Mapping[str, Any]) -> str:
     if kind == "extra_forbidden":
         return f"{name} is not known here"
     rule = re.sub("^(Input|String|Value) should ", "must ", rule)
-    return f"{name} {rule}; got {str(fault['input'])[:MOST_SHOWN]!r}"
+    return f"{name} {rule}; got {str(fault['input'])[:MAX_SHOWN]!r}"
 
 
 def add_problems(app: FastAPI) -> None:

@@ -1,10 +1,10 @@
-"""The application: routes, guard and hub put together."""
+"""The application: routes, guard and registry put together."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -12,55 +12,60 @@ from fastapi import FastAPI
 
 import subadjacent
 from subadjacent.service.answers import add_problems
-from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
-from subadjacent.service.hub import Hub
 from subadjacent.service.jobs import Jobs
 from subadjacent.service.metrics import Measures
 from subadjacent.service.pagefiles import add_page
+from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.retention import Sweeper
 from subadjacent.service.routes import alarms, events, health, models, series
 from subadjacent.service.settings import Settings
-from subadjacent.service.shortcut import Shortcut
 from subadjacent.service.tokens import TokenFile
 from subadjacent.service.webhooks import Webhooks
 
+Background = Callable[[SeriesRegistry, Measures], Coroutine[Any, Any, None]]
+"""What runs beside the service until it ends, such as a poller."""
 
-def build(settings: Settings) -> Guard:
+
+def build(settings: Settings, background: Background | None = None) -> Guard:
     """The service as an ASGI application; it begins to work when a server starts it."""
-    app = with_routes(partial(running, settings))
+    app = with_routes(partial(running, settings, background))
     tokens, measures = TokenFile(settings.token_file), app.state.measures
-    guard = Guard(Shortcut(app), settings, tokens, measures.request)
+    guard = Guard(app, settings, tokens, measures.request)
     # those who listen would never end by themselves
-    guard.ending.append(lambda: app.state.hub.listeners.close())
+    guard.ending.append(lambda: app.state.registry.listeners.close())
     return guard
 
 
 @asynccontextmanager
-async def running(settings: Settings, app: FastAPI) -> AsyncIterator[None]:
-    """Have the application at work."""
-    hub = Hub(settings, settings.data)
-    hub.chores.append(Sweeper(hub))
-    jobs, webhooks = Jobs(hub, settings.limits.jobs), Webhooks(hub, settings.webhooks)
-    app.state.hub, app.state.jobs = hub, jobs
-    app.state.measures.watch(hub)
-    hub.start()
-    played: asyncio.Task[None] | None = None
+async def running(
+    settings: Settings, background: Background | None, app: FastAPI
+) -> AsyncIterator[None]:
+    """Run all parts of the service."""
+    registry = SeriesRegistry(settings, settings.data)
+    registry.chores.append(Sweeper(registry))
+    jobs, webhooks = Jobs(registry, settings.limits.jobs), Webhooks(registry, settings.webhooks)
+    app.state.registry, app.state.jobs = registry, jobs
+    app.state.measures.watch(registry)
+    registry.start()
+    beside: asyncio.Task[None] | None = None
     try:
         await jobs.start()
-        await hub.warm()
+        await registry.warm_up()
         webhooks.start()
         if settings.model is not None:
-            await hub.enter_folder(settings.model)
-        if settings.demo:
-            played = asyncio.create_task(play(hub))
+            await registry.enter_folder(settings.model)
+        if background is not None:
+            beside = asyncio.create_task(background(registry, app.state.measures))
         yield
     finally:
-        if played is not None:
-            played.cancel()
+        if beside is not None:
+            beside.cancel()
+            with suppress(asyncio.CancelledError):
+                await beside
         await webhooks.stop()
         await jobs.stop()
-        await hub.stop()
+        await registry.stop()
 
 
 TOKEN = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-MOST_HEAD = 65_536
+MAX_HEAD_BYTES = 65_536
 """Bytes of a request before its body: the parser itself knows no bound."""
 
 
@@ -41,7 +41,7 @@ class ImpatientProtocol(HttpToolsProtocol):
         """Take what came, unless it is a head without an end."""
         super().data_received(data)
         self._head = self._head + len(data) if self._is_in_head else 0
-        if self._head > MOST_HEAD and not self.transport.is_closing():
+        if self._head > MAX_HEAD_BYTES and not self.transport.is_closing():
             self.send_400_response("The head of a request is too long.")
         if self._is_idle and not self.transport.is_closing():
             self._wait()

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.plant import multivariate
-from subadjacent.service.bodies import Batch
-from subadjacent.service.hub import Hub
-from subadjacent.service.moments import TimeKind
+from subadjacent.service.metrics import Measures
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.request_body import RowBatch
+from subadjacent.service.times import TimeKind
 
 HISTORY, BROKEN = 1_200, 1_000
 """Rows of history: clean ones, then some among which there are anomalies."""
@@ -54,12 +55,12 @@ SERIES = (
 )
 
 
-async def play(hub: Hub) -> None:
+async def play(registry: SeriesRegistry, _measures: Measures) -> None:
     """Push rows until it is cancelled."""
-    await asyncio.gather(*(_play(hub, series) for series in SERIES))
+    await asyncio.gather(*(_play(registry, series) for series in SERIES))
 
 
-async def _play(hub: Hub, series: DemoSeries) -> None:
+async def _play(registry: SeriesRegistry, series: DemoSeries) -> None:
     plant = await asyncio.to_thread(
         multivariate, n=ROWS, channels=len(series.channels), seed=series.seed
     )
@@ -67,16 +68,16 @@ async def _play(hub: Hub, series: DemoSeries) -> None:
     rows = _broken(rows, SERIES.index(series)).round(4)
     shown = 0
     now = float(int(clock.time()))
-    if series.name not in hub.series:
+    if series.name not in registry.series:
         shown = HISTORY + BROKEN
         for start in range(0, shown, PUSHED_AT_ONCE):
             some = rows[start : min(start + PUSHED_AT_ONCE, shown)]
             times = [now + 1 - shown + start + place for place in range(len(some))]
-            await hub.push(series.name, _batch(series, some, times), patient=True)
+            await registry.push(series.name, _batch(series, some, times), patient=True)
     while True:
         # a row for every second, also of those that scoring the history took; not of a night asleep
         now = max(now + 1, float(int(clock.time())) - LATE)
-        await hub.push(series.name, _batch(series, rows[shown][None], [now]), patient=True)
+        await registry.push(series.name, _batch(series, rows[shown][None], [now]), patient=True)
         shown = HISTORY if shown + 1 == len(rows) else shown + 1
         await asyncio.sleep(max(0.0, now + 1 - clock.time()))
 
@@ -92,5 +93,5 @@ def _broken(rows: NDArray[np.float64], turn: int) -> NDArray[np.float64]:
     return rows + apart * deviations
 
 
-def _batch(series: DemoSeries, rows: NDArray[np.float64], times: list[float]) -> Batch:
-    return Batch(series.channels, np.array(rows), times, TimeKind.utc)
+def _batch(series: DemoSeries, rows: NDArray[np.float64], times: list[float]) -> RowBatch:
+    return RowBatch(series.channels, np.array(rows), times, TimeKind.utc)

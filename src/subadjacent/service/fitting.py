@@ -15,8 +15,8 @@ from typing import Any
 
 from subadjacent.errors import SubAdjacentError
 from subadjacent.runtime import Progress
+from subadjacent.service.body_limits import MAX_FITTED_ROWS, check_table
 from subadjacent.service.problems import told_of
-from subadjacent.service.widths import MOST_FITTED_ROWS, check_table
 
 NICE = 5
 """Requests come first."""
@@ -32,7 +32,7 @@ def main(file: str, folder: str, share: str, columns: str) -> None:
     os.nice(NICE)
     try:
         _tell(step="reading")
-        check_table(Path(file), most_rows=MOST_FITTED_ROWS, most_columns=int(columns))
+        check_table(Path(file), max_rows=MAX_FITTED_ROWS, max_columns=int(columns))
         rows = open_files([file])
         detector = SubAdjacentDetector()
         fitted = fit(detector, rows, TrainingRows(float(share)), _watch)

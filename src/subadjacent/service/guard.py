@@ -51,6 +51,7 @@ class Guard:
     ) -> None:
         self._app, self._tokens, self._measure = app, tokens, measure
         self._limits, self._is_loopback = settings.limits, settings.is_loopback
+        self._read_only = settings.read_only
         self.ending: list[Callable[[], None]] = []
         """Called when the service is told to end, before it waits for requests."""
 
@@ -86,7 +87,7 @@ class Guard:
             # it was logged and answered within; a server would only log it again
             log.debug("a request failed", exc_info=True)
         finally:
-            route = str(scope.get("route_path", getattr(scope.get("route"), "path", "other")))
+            route = str(getattr(scope.get("route"), "path", "other"))
             self._measure(method, route, status, clock.perf_counter() - started)
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
@@ -100,6 +101,10 @@ class Guard:
             raise Refusal(403, "requests of pages from elsewhere are not answered")
         if not _is_public(scope["path"]):
             writes = scope["method"] not in SAFE_METHODS
+            if writes and self._read_only:
+                raise Refusal(
+                    403, "this address is for reading: name a file of tokens with access_file"
+                )
             self._tokens.check(headers.get(b"authorization"), writes=writes)
 
     def _limited(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:

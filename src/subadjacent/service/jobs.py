@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from subadjacent.service.bodies import read_table
+from subadjacent.service.body_limits import MAX_FITTED_ROWS, max_columns
 from subadjacent.service.events import LiveEvent
-from subadjacent.service.hub import Hub
 from subadjacent.service.problems import Refusal, not_found, refusal_of
-from subadjacent.service.widths import MOST_FITTED_ROWS, most_columns
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.request_body import read_table
 from subadjacent.service.writer import Changes
 
 log = logging.getLogger(__name__)
@@ -66,14 +66,14 @@ class FitJob:
 class Jobs:
     """All fits; used in the event loop only."""
 
-    def __init__(self, hub: Hub, most: int) -> None:
-        self._hub, self._most = hub, most
+    def __init__(self, registry: SeriesRegistry, most: int) -> None:
+        self._registry, self._most = registry, most
         self._jobs: dict[int, FitJob] = {}
         self._files: dict[int, tuple[Path, float]] = {}
         self._waiting: deque[int] = deque()
         self._wake = asyncio.Event()
         self._runner: asyncio.Task[None] | None = None
-        self.folder = hub.folder / "uploads"
+        self.folder = registry.folder / "uploads"
         # what jobs of a service that was killed have left
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
@@ -92,7 +92,7 @@ class Jobs:
                 (REMEMBERED,),
             ).fetchall()
 
-        for row in reversed(await self._hub.writer.do(work)):
+        for row in reversed(await self._registry.writer.do(work)):
             self._jobs[row[0]] = FitJob(*row)
         self._runner = asyncio.create_task(self._run())
 
@@ -131,7 +131,7 @@ class Jobs:
             ).fetchone()
             return int(key)
 
-        job = FitJob(await self._hub.writer.do(work), name)
+        job = FitJob(await self._registry.writer.do(work), name)
         self._jobs[job.id] = job
         for old in list(self._jobs)[:-REMEMBERED]:
             if self._jobs[old].state != "running":
@@ -164,12 +164,12 @@ class Jobs:
         name = self._jobs[key].name
         folder = self.folder / f"model-{key}"
         rows = await self._fit(key, file, folder, share)
-        await self._hub.enter_model(name, folder, rows)
+        await self._registry.enter_model(name, folder, rows)
         shutil.rmtree(folder, ignore_errors=True)
         await self._push(key, name, file)
 
     async def _fit(self, key: int, file: Path, folder: Path, share: float) -> int:
-        columns = most_columns(self._hub.settings.limits.channels)
+        columns = max_columns(self._registry.settings.limits.channels)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "subadjacent.service.fitting"),
             *(str(file), str(folder), str(share), str(columns)),
@@ -196,14 +196,14 @@ class Jobs:
 
     async def _push(self, key: int, name: str, file: Path) -> None:
         """Have the rows of the file scored as a series of the model's name, if that is new."""
-        if name in self._hub.series:
+        if name in self._registry.series:
             return
-        batch = await asyncio.to_thread(read_table, file, most_rows=MOST_FITTED_ROWS)
+        batch = await asyncio.to_thread(read_table, file, max_rows=MAX_FITTED_ROWS)
         for start in range(0, len(batch), PUSHED_AT_ONCE):
             part = slice(start, start + PUSHED_AT_ONCE)
             times = None if batch.times is None else batch.times[part]
             some = replace(batch, values=np.array(batch.values[part]), times=times)
-            await self._hub.push(name, some, patient=True)
+            await self._registry.push(name, some, patient=True)
             self._progress(key, step="scoring", done=start + len(some), total=len(batch))
 
     def _progress(self, key: int, *, step: str, done: int = 0, total: int = 0) -> None:
@@ -221,12 +221,12 @@ class Jobs:
 
         with suppress(Refusal):
             # on a full disk it is known until the service ends
-            await self._hub.writer.do(work)
+            await self._registry.writer.do(work)
         self._jobs[key] = job
         self._tell(job)
 
     def _tell(self, job: FitJob) -> None:
-        self._hub.publish([LiveEvent("job", job.name, job.record)])
+        self._registry.publish([LiveEvent("job", job.name, job.record)])
 
 
 def _ended(code: int | None) -> str:

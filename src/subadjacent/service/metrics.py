@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from subadjacent.service.hub import Hub
-from subadjacent.service.watched import WatchedSeries
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.series import LiveSeries
 
-MOST_SERIES, MOST_CHANNELS = 1_000, 50
+MAX_SERIES, MAX_CHANNELS = 1_000, 50
 """That have gauges of their own: Prometheus keeps each of them for weeks."""
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -55,75 +56,96 @@ class Measures:
             if count:
                 self._rows.labels(result).inc(count)
 
-    def watch(self, hub: Hub) -> None:
-        """Tell of the series of a hub from now on."""
-        self.registry.register(_SeriesGauges(hub))
+    def watch(self, registry: SeriesRegistry) -> None:
+        """Tell of the series of a registry from now on."""
+        self.registry.register(_SeriesGauges(registry))
 
     def text(self) -> bytes:
         """As Prometheus reads it."""
         return generate_latest(self.registry)
 
 
+OF_SERIES = {
+    "anomaly_score": "Severity of the newest row.",
+    "anomaly_threshold": "The score that opens an alarm.",
+    "anomaly_alarm": "1 while an alarm is open.",
+    "anomaly_warm_up": "0 to 1: warm-up done.",
+}
+"""Gauges of a series, and their help."""
+
+OF_CHANNELS = {
+    "anomaly_channel_score": "What a channel adds at the newest row.",
+    "anomaly_expected": "What a channel was expected to be at the newest row.",
+}
+"""Gauges of every channel of a series."""
+
+OF_POLLED_CHANNELS = {
+    "anomaly_value": "The newest value of a channel.",
+    "anomaly_expected_low": "The lowest value that is expected of a channel.",
+    "anomaly_expected_high": "The highest value that is expected of a channel.",
+}
+"""Gauges of the channels of a series that is polled."""
+
+
 class _SeriesGauges(Collector):
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
+    def __init__(self, registry: SeriesRegistry) -> None:
+        self._registry = registry
 
     def describe(self) -> list[Metric]:
-        """Nothing: all is made when it is asked for."""
+        """Nothing: all is made when it is read."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """What is known now."""
-        hub = self._hub
-        series = sorted(
-            hub.series.values(), key=lambda one: (one.open_alarm is None, -one.severity)
-        )[:MOST_SERIES]
-        yield _gauge("anomaly_score", "Severity of the newest row.", series, _severity)
-        yield _gauge("anomaly_threshold", "The score that opens an alarm.", series, lambda _: 1.0)
-        yield _gauge("anomaly_alarm", "1 while an alarm is open.", series, _is_alarm)
-        yield _gauge("anomaly_warm_up", "0 to 1: warm-up done.", series, lambda one: one.warm_up)
-        yield from _channel_gauges(series)
+        """The newest row of every series, and the state of the service."""
+        registry = self._registry
+        shown = _shown(list(registry.series.values()))
+        names = OF_SERIES | OF_CHANNELS
+        if any(series.labels is not None for series, _ in shown):
+            names |= OF_POLLED_CHANNELS
+        gauges = {name: Metric(name, text, "gauge") for name, text in names.items()}
+        for series, labels in shown:
+            numbers = (series.severity, 1.0, series.open_alarm is not None, series.warm_up)
+            for name, number in zip(OF_SERIES, numbers, strict=True):
+                gauges[name].add_sample(name, labels, float(number))
+            for name, channel, number in _channel_numbers(series):
+                gauges[name].add_sample(name, labels | {"channel": channel}, number)
+        yield from gauges.values()
         for name, text, value in (
-            ("series", "Series that are watched.", len(hub.series)),
-            ("queue_rows", "Rows that wait to be scored.", hub.writer.rows_waiting),
-            ("queue_tasks", "Requests that wait for the writer.", hub.writer.tasks_waiting),
-            ("listeners", "Clients that listen to events.", len(hub.listeners)),
+            ("series", "Series that are watched.", len(registry.series)),
+            ("queue_rows", "Rows that wait to be scored.", registry.writer.rows_waiting),
+            ("queue_tasks", "Requests that wait for the writer.", registry.writer.tasks_waiting),
+            ("listeners", "Clients that listen to events.", len(registry.listeners)),
         ):
             yield GaugeMetricFamily(f"subadjacent_{name}", text, value=value)
 
 
-def _severity(series: WatchedSeries) -> float:
-    return float(series.severity)
+def _shown(every: list[LiveSeries]) -> list[tuple[LiveSeries, dict[str, str]]]:
+    """Series that have gauges, and their labels: all that are polled, the worst of the others."""
+    polled = [series for series in every if series.labels is not None]
+    others = [series for series in every if series.labels is None]
+    others.sort(key=lambda one: (one.open_alarm is None, -one.severity))
+    # the same labels twice would make a whole scrape fail
+    by_labels = {
+        frozenset(series.labels.items()): series
+        for series in polled
+        if series.labels is not None and series.newest is not None
+    }
+    return [(series, {"series": series.name}) for series in others[:MAX_SERIES]] + [
+        (series, dict(labels)) for labels, series in by_labels.items()
+    ]
 
 
-def _is_alarm(series: WatchedSeries) -> float:
-    return float(series.open_alarm is not None)
-
-
-def _gauge(name: str, text: str, series: list[WatchedSeries], value: object) -> Metric:
-    gauge = GaugeMetricFamily(name, text, labels=("series",))
-    assert callable(value)
-    for one in series:
-        gauge.add_metric((one.name,), value(one))
-    return gauge
-
-
-def _channel_gauges(series: list[WatchedSeries]) -> Iterator[Metric]:
-    labels = ("series", "channel")
-    scores = GaugeMetricFamily(
-        "anomaly_channel_score", "What a channel adds at the newest row.", labels=labels
-    )
-    expected = GaugeMetricFamily(
-        "anomaly_expected", "What a channel was expected to be at the newest row.", labels=labels
-    )
-    for one in series:
-        # until its next row after a start, nothing is known of channels
-        if (latest := one.latest) is None:
-            continue
-        for gauge, numbers in ((scores, latest.by_channel), (expected, latest.expected)):
-            pairs = list(zip(one.channels, numbers.tolist(), strict=True))[:MOST_CHANNELS]
-            for channel, number in pairs:
-                if math.isfinite(number):
-                    gauge.add_metric((one.name, channel), number)
-    yield scores
-    yield expected
+def _channel_numbers(series: LiveSeries) -> Iterator[tuple[str, str, float]]:
+    # until its next row after a start, nothing is known of channels
+    if (latest := series.latest) is None:
+        return
+    columns = {"anomaly_channel_score": latest.by_channel, "anomaly_expected": latest.expected}
+    channels = series.channels[:MAX_CHANNELS] if series.labels is None else series.channels
+    if series.newest is not None:
+        columns["anomaly_value"] = np.array(series.newest)
+        columns |= {"anomaly_expected_low": latest.low, "anomaly_expected_high": latest.high}
+    for name, numbers in columns.items():
+        for channel, number in zip(channels, numbers.tolist(), strict=False):
+            # a chart has a gap where a number is not known
+            if math.isfinite(number):
+                yield name, channel, number

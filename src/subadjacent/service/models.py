@@ -14,8 +14,8 @@ from typing import Any
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.folder import CONFIG, WEIGHTS
 from subadjacent.detectors.registry import load
-from subadjacent.service.moments import TimeKind, show_time
 from subadjacent.service.problems import Refusal, not_found
+from subadjacent.service.times import TimeKind, show_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time as clock
 
-from subadjacent.service.hub import Hub
-from subadjacent.service.watched import WatchedSeries
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.series import LiveSeries
 from subadjacent.service.writer import Changes
 
 AT_ONCE = 5_000
@@ -15,7 +16,7 @@ SERIES_AT_ONCE = 50
 SPARE = 100
 """Rows beyond the bound that wait to be deleted together."""
 
-MOST_ALARMS = 1_000
+MAX_ALARMS = 1_000
 """Alarms of a series that are kept; the newest."""
 
 DAY = 86_400.0
@@ -24,24 +25,24 @@ DAY = 86_400.0
 class Sweeper:
     """Goes through the series in turn."""
 
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
-        self._rule = hub.settings.retention
+    def __init__(self, registry: SeriesRegistry) -> None:
+        self._registry = registry
+        self._rule = registry.settings.retention
         self._turn: list[str] = []
 
     def __call__(self, changes: Changes) -> None:
         """Delete what is due of some series."""
         if not self._turn:
-            self._turn = list(self._hub.series)
+            self._turn = list(self._registry.series)
         some, self._turn = self._turn[:SERIES_AT_ONCE], self._turn[SERIES_AT_ONCE:]
         for name in some:
-            series = self._hub.series.get(name)
+            series = self._registry.series.get(name)
             if series is not None:
                 self._sweep(changes, series)
 
-    def _sweep(self, changes: Changes, series: WatchedSeries) -> None:
+    def _sweep(self, changes: Changes, series: LiveSeries) -> None:
         tables = changes.tables
-        oldest = series.oldest(tables)
+        oldest = series.oldest_row(tables)
         cutoff = oldest
         if self._rule.rows is not None:
             cutoff = max(cutoff, series.rows - self._rule.rows)
@@ -58,9 +59,15 @@ class Sweeper:
         tables.execute(
             "delete from alarms where series = ? and state = 'closed' and id <= (select id from "
             "alarms where series = ? order by id desc limit 1 offset ?)",
-            (series.id, series.id, MOST_ALARMS),
+            (series.id, series.id, MAX_ALARMS),
         )
         # rows after the last snapshot are needed to make the stream anew
-        cutoff = min(cutoff, series.kept_until(tables), oldest + AT_ONCE)
+        cutoff = min(cutoff, _snapshot_row(tables, series), oldest + AT_ONCE)
         if cutoff - oldest >= SPARE:
             tables.execute("delete from rows where series = ? and row < ?", (series.id, cutoff))
+
+
+def _snapshot_row(tables: sqlite3.Connection, series: LiveSeries) -> int:
+    """The row from which on the stream of a series is restored."""
+    found = tables.execute("select row from snapshots where series = ?", (series.id,)).fetchone()
+    return int(series.first_row if found is None else found[0])

@@ -11,9 +11,10 @@ import uvicorn
 
 from subadjacent.detectors.registry import load
 from subadjacent.errors import InputError
-from subadjacent.service.app import build
+from subadjacent.service.app import Background, build
 from subadjacent.service.connections import impatient
-from subadjacent.service.datafolder import held
+from subadjacent.service.database import lock_folder
+from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
 from subadjacent.service.settings import Settings
 
@@ -28,14 +29,17 @@ SWITCH_EVERY = 0.001
 times as many."""
 
 
-def serve(settings: Settings, *, listening: Callable[[str], None]) -> None:
+def serve(
+    settings: Settings, *, listening: Callable[[str], None], background: Background | None = None
+) -> None:
     """Serve until SIGINT or SIGTERM; ``listening`` is told the address once there is one."""
     settings.check()
-    with held(settings.data):
+    with lock_folder(settings.data):
         # what is wrong with it is said before anything is served
         if settings.model is not None:
             load(settings.model)
-        _serve(settings, build(settings), listening)
+        beside = play if settings.demo else background
+        _serve(settings, build(settings, beside), listening)
 
 
 def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 from subadjacent.data.files import TIME
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
-from subadjacent.service.bodies import Batch
-from subadjacent.service.moments import TimeKind, for_stream, show_time
 from subadjacent.service.problems import Refusal, told_of
-from subadjacent.workflow.tables import JudgedScores, alarm_record, as_json
+from subadjacent.service.request_body import RowBatch
+from subadjacent.service.times import TimeKind, for_stream, show_time
+from subadjacent.workflow.tables import ScoreColumns, alarm_record, as_json
 
 
-def score_batch(detector: BaseDetector | None, batch: Batch) -> dict[str, Any]:
+def score_batch(detector: BaseDetector | None, batch: RowBatch) -> dict[str, Any]:
     """Scores and alarms of rows, as the command has them."""
     import polars as pl
 
@@ -27,7 +27,7 @@ def score_batch(detector: BaseDetector | None, batch: Batch) -> dict[str, Any]:
         assessment = detector.assess(frame)
     except InputError as error:
         raise Refusal(422, told_of(error, "the body")) from error
-    judged = JudgedScores.of(assessment)
+    judged = ScoreColumns.of(assessment)
     shown = [show_time(time, own.kind) for time in own.times or ()]
     return {
         "times": shown if own.kind is not TimeKind.none else None,

@@ -80,6 +80,8 @@ class Settings(Section):
     model: Path | None = None
     token_file: Path | None = None
     demo: bool = False
+    read_only: bool = False
+    """Refuse all but GET: for an address that others reach, without tokens."""
     limits: Limits = Limits()
     retention: Retention = Retention()
     webhooks: tuple[Webhook, ...] = ()
@@ -107,7 +109,7 @@ class Settings(Section):
 
     def check(self) -> None:
         """Refuse to be reached by others without a token."""
-        if not self.is_loopback and self.token_file is None:
+        if not self.is_loopback and self.token_file is None and not self.read_only:
             raise InputError.of(
                 "listen",
                 "must be an address of this machine such as 127.0.0.1 where there are no tokens",

@@ -15,22 +15,22 @@ from typing import Any
 
 import httpx2
 
-from subadjacent.service.hub import Hub
 from subadjacent.service.problems import Refusal
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Webhook
-from subadjacent.service.watched import WatchedSeries
 from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, OPENED
 
 log = logging.getLogger(__name__)
 
-MOST_WAITING = 1_000
+MAX_WAITING = 1_000
 """Alarms that wait for one address."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 """Seconds before the second try, and at most between two; each pause is twice the one before."""
 
-MOST_TRIES = 12
+MAX_TRIES = 12
 """About three quarters of an hour, then the alarm is dropped and the next one tried."""
 
 PATIENCE = 10.0
@@ -43,12 +43,12 @@ REFUSED_FOR_NOW = (408, 425, 429)
 class Webhooks:
     """Posts alarms; used in the event loop, but for ``follow``."""
 
-    def __init__(self, hub: Hub, addresses: tuple[Webhook, ...]) -> None:
-        self._hub, self._addresses = hub, addresses
+    def __init__(self, registry: SeriesRegistry, addresses: tuple[Webhook, ...]) -> None:
+        self._registry, self._addresses = registry, addresses
         self._wake = [asyncio.Event() for _ in addresses]
         self._tasks: list[asyncio.Task[None]] = []
         if addresses:
-            hub.on_alarm.append(self.follow)
+            registry.on_alarm.append(self.follow)
 
     def start(self) -> None:
         """Begin with what is left of the last time."""
@@ -66,7 +66,7 @@ class Webhooks:
                 await task
 
     def follow(
-        self, changes: Changes, series: WatchedSeries, alarm: dict[str, Any], change: str
+        self, changes: Changes, series: LiveSeries, alarm: dict[str, Any], change: str
     ) -> None:
         """Note an alarm that was opened or closed; called by the writer."""
         if change not in (OPENED, CLOSED) or series.is_muted:
@@ -80,7 +80,7 @@ class Webhooks:
                 changes.tables.execute(
                     "delete from outbox where address = ? and id <= (select id from outbox "
                     "where address = ? order by id desc limit 1 offset ?)",
-                    (str(address.url), str(address.url), MOST_WAITING),
+                    (str(address.url), str(address.url), MAX_WAITING),
                 )
                 changes.then.append(wake.set)
 
@@ -105,7 +105,7 @@ class Webhooks:
             await self._deliver(client, url, *found)
 
     def _oldest(self, url: str) -> tuple[int, str] | None:
-        with self._hub.reader() as tables:
+        with self._registry.reader() as tables:
             found = tables.execute(
                 "select id, body from outbox where address = ? order by id limit 1", (url,)
             ).fetchone()
@@ -113,7 +113,7 @@ class Webhooks:
 
     async def _deliver(self, client: httpx2.AsyncClient, url: str, key: int, body: str) -> None:
         pause = FIRST_PAUSE
-        for _ in range(MOST_TRIES):
+        for _ in range(MAX_TRIES):
             problem = await _post(client, url, body)
             if problem is None:
                 break
@@ -131,7 +131,7 @@ class Webhooks:
 
         while True:
             try:
-                await self._hub.writer.do(work)
+                await self._registry.writer.do(work)
             except Refusal:
                 # on a full disk: what cannot be forgotten would be sent again and again
                 await asyncio.sleep(FIRST_PAUSE)

@@ -1,7 +1,8 @@
-"""The one thread that changes anything: what has queued is done in one transaction.
+"""The one thread that writes to the tables: queued requests share a transaction.
 
 A request is answered when its transaction is on disk. While the disk is busy with one group of
-requests the next one gathers, so that a thousand requests a second cost some dozen commits.
+requests the next one gathers, so a thousand requests a second take some dozen commits. All rows of
+a group are scored in one call of the scoring process.
 """
 
 from __future__ import annotations
@@ -13,41 +14,38 @@ import sqlite3
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal, refusal_of
+from subadjacent.service.scoring import ScoreCall, ScoredRows
 
 log = logging.getLogger(__name__)
 
-GROUP_TASKS, GROUP_ROWS = 200, 2_000
-"""Most tasks and rows of one transaction; those behind them wait for a tenth of a second or so."""
+MAX_GROUP_TASKS, MAX_GROUP_ROWS = 200, 2_000
+"""Tasks and rows of one transaction; others wait for about a tenth of a second."""
 
-EARLY = 16
-"""Tasks that are begun before they are done: as many as may be asked of streams ahead."""
+GATHER_SECONDS = 0.01
+"""From the beginning of one transaction to that of the next, while several requests come at a time:
+each wakes two threads and the disk. Without it this thread took a fifth more of a core for 400 rows
+a second on a busy machine. A client that sends one request after the other does not wait."""
 
-GATHER = 0.01
-"""Seconds from the beginning of one transaction to that of the next, while several requests come at
-a time: each wakes two threads and the disk. Without it this thread took a fifth more of a core for
-400 rows a second on a busy machine. A client that sends one request after the other does not
-wait."""
+CHORE_SECONDS = 1.0
+"""From one chore, such as deleting old rows, to the next."""
 
-CHORES_EVERY = 1.0
-"""Seconds from one piece of work that can wait to the next."""
-
-MOST_TASKS = 10_000
-"""That wait, whatever they are; beyond, clients are told to come again."""
+MAX_TASKS = 10_000
+"""Tasks that may wait; clients are told to come again beyond that."""
 
 
 @dataclass(slots=True, eq=False)
 class Changes:
-    """What one task does: it writes to the tables, and notes what must be known of it.
+    """The changes of one task: to the tables, and what follows from them.
 
-    ``touched`` are series whose state in memory follows the tables; ``events`` are told to
-    listeners, and ``then`` is called in the event loop, once all is on disk; ``undo`` is called if
-    it does not come there.
+    ``touched`` are series whose state in memory must follow the tables. Once all is on disk,
+    ``events`` are sent to listeners and ``then`` is called in the event loop; ``undo`` is called if
+    the transaction fails.
     """
 
     tables: sqlite3.Connection
@@ -57,7 +55,7 @@ class Changes:
     undo: list[Callable[[], None]] = field(default_factory=list)
 
     def add(self, other: Changes) -> None:
-        """Take over what another one noted."""
+        """Take over the changes of another task."""
         self.touched |= other.touched
         self.events += other.events
         self.then += other.then
@@ -67,59 +65,94 @@ class Changes:
 Work = Callable[[Changes], Any]
 
 
+class Push(Protocol):
+    """Rows that are pushed to one series."""
+
+    name: str
+
+    def prepare(self, tables: sqlite3.Connection) -> ScoreCall | None:
+        """Rows to score, if there are any; changes nothing."""
+
+    def finish(
+        self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
+    ) -> Any:
+        """Write scored rows and return the result, or raise what went wrong."""
+
+
 class Owner(Protocol):
-    """Whoever keeps in memory what the tables say."""
+    """Keeps in memory what the tables say."""
 
     def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
-        """Read anew what tables say of these series: what was done to them is not there."""
+        """Read these series from the tables again: their changes were not kept."""
 
     def publish(self, events: list[LiveEvent]) -> None:
-        """Tell listeners; called in the event loop."""
+        """Send events to listeners; called in the event loop."""
 
-    def settle(self, tables: sqlite3.Connection) -> None:
-        """Put away what was begun early for work that then was not done."""
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
+        """Score rows of several series."""
 
-    def idle(self, changes: Changes) -> None:
-        """Do a piece of work that can wait. Called about every second."""
+    def learn(self) -> bool:
+        """Use a moment without work; return whether another one is of use."""
+
+    def do_chores(self, changes: Changes) -> None:
+        """Do a piece of work that can wait; called about every second."""
 
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    work: Work
+    """Work that waits, or rows that are pushed, and whoever waits for the result."""
+
     future: asyncio.Future[Any]
-    rows: int
-    early: Callable[[], None] | None
+    work: Work | None
+    push: Push | None = None
+    rows: int = 0
     since: float = field(default_factory=clock.monotonic)
+    call: ScoreCall | None = None
+    scored: ScoredRows | Exception | None = None
+
+    def run(self, changes: Changes) -> Any:
+        if self.push is None:
+            assert self.work is not None
+            return self.work(changes)
+        return self.push.finish(changes, self.call, self.scored)
 
 
-def _begun_early(group: list[_Task]) -> Iterator[_Task]:
-    """The tasks in order; before one is done, those behind it that can are begun."""
-    begun = 0
-    for place, task in enumerate(group):
-        begun = max(begun, place)
-        while begun < min(place + EARLY, len(group)) and (early := group[begun].early):
-            try:
-                early()
-            except Exception:
-                # whoever asked is told when the task itself fails
-                log.debug("a task could not be begun early", exc_info=True)
-            begun += 1
-        yield task
+class _Group:
+    """Tasks that share a transaction.
+
+    Pushes are scored before anything is done, so one that follows other work, or another push to
+    its series, waits for the next transaction.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: list[_Task] = []
+        self.rows = 0
+        self._names: set[str | None] = set()
+
+    def fits(self, task: _Task) -> bool:
+        if len(self.tasks) >= MAX_GROUP_TASKS or self.rows >= MAX_GROUP_ROWS:
+            return False
+        return task.push is None or self._names.isdisjoint((None, task.push.name))
+
+    def add(self, task: _Task) -> None:
+        self.tasks.append(task)
+        self.rows += task.rows
+        self._names.add(None if task.push is None else task.push.name)
 
 
 class Writer:
-    """Takes work from the event loop, does it in its own thread, and gives the results back."""
+    """Does work of the event loop in its own thread."""
 
     def __init__(
         self,
         tables: sqlite3.Connection,
         owner: Owner,
         *,
-        most_rows: int,
-        most_seconds: float = math.inf,
+        max_rows: int,
+        max_seconds: float = math.inf,
     ) -> None:
         self._tables, self._owner = tables, owner
-        self._most_rows, self._most_seconds = most_rows, most_seconds
+        self._max_rows, self._max_seconds = max_rows, max_seconds
         self._loop = asyncio.get_running_loop()
         self._urgent: deque[_Task] = deque()
         self._patient: deque[_Task] = deque()
@@ -154,101 +187,122 @@ class Writer:
         """How many pieces of work have queued."""
         return len(self._urgent) + len(self._patient)
 
-    async def do(
-        self,
-        work: Work,
-        *,
-        rows: int = 0,
-        patient: bool = False,
-        early: Callable[[], None] | None = None,
-    ) -> Any:
-        """Have a piece of work done; its result, once it is on disk.
+    async def do(self, work: Work, *, patient: bool = False) -> Any:
+        """The result of work, once it is on disk; ``patient`` work comes after all other."""
+        return await self._add(_Task(self._loop.create_future(), work), patient=patient)
 
-        ``rows`` is how much it weighs in the queue. ``patient`` work comes after all other.
-        ``early`` begins what goes on elsewhere while work before it is done; only work that can
-        begin early stands between the two.
-        """
-        future: asyncio.Future[Any] = self._loop.create_future()
+    async def push(self, push: Push, rows: int, *, patient: bool = False) -> Any:
+        """The result of a push, once it is on disk."""
+        task = _Task(self._loop.create_future(), None, push, rows)
+        return await self._add(task, patient=patient)
+
+    async def _add(self, task: _Task, *, patient: bool) -> Any:
         with self._wake:
             if not patient:
-                self._check_room(rows)
-            (self._patient if patient else self._urgent).append(_Task(work, future, rows, early))
-            self.rows_waiting += rows
+                self._check_room(task.rows)
+            (self._patient if patient else self._urgent).append(task)
+            self.rows_waiting += task.rows
             self._wake.notify()
-        return await future
+        return await task.future
 
     def _check_room(self, rows: int) -> None:
         """Refuse work that would wait for too long."""
         why = ""
         # a request that fits in by itself is taken by an empty queue, however large it is
-        if rows and self.rows_waiting and self.rows_waiting + rows > self._most_rows:
-            why = f"{self.rows_waiting:,} rows wait to be scored, and {self._most_rows:,} may"
-        elif self.tasks_waiting >= MOST_TASKS:
+        if rows and self.rows_waiting and self.rows_waiting + rows > self._max_rows:
+            why = f"{self.rows_waiting:,} rows wait to be scored, and {self._max_rows:,} may"
+        elif self.tasks_waiting >= MAX_TASKS:
             why = f"{self.tasks_waiting:,} requests wait, and no more may"
         elif rows and self._urgent:
             # on a machine that is busy few rows wait long; what people click is done all the same
             waited = clock.monotonic() - self._urgent[0].since
-            if waited >= self._most_seconds:
+            if waited >= self._max_seconds:
                 why = f"rows wait for {waited:.0f} s to be scored, the machine is too busy"
         if why:
             raise Refusal(429, f"{why}: send this again in a moment")
 
     def _run(self) -> None:
-        rested = clock.monotonic()
+        last_chore = clock.monotonic()
         while (group := self._next()) is not None:
             began = clock.monotonic()
             if group:
                 self._do(group)
             if len(group) > 1:
-                clock.sleep(max(0.0, began + GATHER - clock.monotonic()))
-            # busy or not: what can wait must not wait for ever
-            if clock.monotonic() >= rested + CHORES_EVERY:
-                self._rest()
-                rested = clock.monotonic()
+                clock.sleep(max(0.0, began + GATHER_SECONDS - clock.monotonic()))
+            # busy or not: chores must not wait for ever
+            if clock.monotonic() >= last_chore + CHORE_SECONDS:
+                self._do_chores()
+                last_chore = clock.monotonic()
 
     def _next(self) -> list[_Task] | None:
-        """What is done together; nothing after a second without work; None in the end."""
+        """The next group; empty after a moment without work; None in the end."""
         with self._wake:
-            if not self._urgent and not self._patient:
-                if self._stopping:
-                    return None
-                self._wake.wait(CHORES_EVERY)
-            group: list[_Task] = []
-            rows = 0
-            while self._urgent and len(group) < GROUP_TASKS and rows < GROUP_ROWS:
-                group.append(self._urgent.popleft())
-                rows += group[-1].rows
-            if self._patient and rows < GROUP_ROWS:
-                group.append(self._patient.popleft())
-            self.rows_waiting -= sum(task.rows for task in group)
-            return group
+            if not self._urgent and not self._patient and self._stopping:
+                return None
+            idle = not self._urgent and not self._patient
+        if idle and not self._learn():
+            with self._wake:
+                if not self._urgent and not self._patient and not self._stopping:
+                    self._wake.wait(CHORE_SECONDS)
+        with self._wake:
+            group = _Group()
+            while self._urgent and group.fits(self._urgent[0]):
+                group.add(self._urgent.popleft())
+            if self._patient and group.fits(self._patient[0]):
+                group.add(self._patient.popleft())
+            self.rows_waiting -= group.rows
+            return group.tasks
+
+    def _learn(self) -> bool:
+        try:
+            return self._owner.learn()
+        except Exception:
+            log.exception("streams could not learn")
+            return False
 
     def _do(self, group: list[_Task]) -> None:
         changes = Changes(self._tables)
         try:
             self._tables.execute("begin immediate")
-            done = [(task, *self._one(task, changes)) for task in _begun_early(group)]
+            self._score([task for task in group if task.push is not None], changes)
+            done = [(task, *self._one(task, changes)) for task in group]
             self._tables.execute("commit")
         except Exception as error:
             refusal = self._give_up(error, changes)
-            self._settle()
             self._deliver([(task, None, refusal) for task in group], Changes(self._tables))
             return
-        self._settle()
         self._deliver(done, changes)
 
-    def _settle(self) -> None:
+    def _score(self, pushes: list[_Task], changes: Changes) -> None:
+        """Score the rows of all pushes in one call; each has a result, or an error, then."""
+        for task in pushes:
+            assert task.push is not None
+            try:
+                task.call = task.push.prepare(self._tables)
+            except sqlite3.Error:
+                raise
+            except Exception as error:
+                task.scored = error
+        called = [task for task in pushes if task.call is not None]
+        # whatever happens from here on, their streams may be ahead of the tables
+        changes.touched |= {task.call.key for task in called if task.call is not None}
+        if not called:
+            return
         try:
-            self._owner.settle(self._tables)
-        except Exception:
-            log.exception("what the tables say cannot be read")
+            found = self._owner.score([task.call for task in called if task.call is not None])
+        except Refusal as refusal:
+            found = [refusal] * len(called)
+        for task, scored in zip(called, found, strict=True):
+            task.scored = scored
 
     def _one(self, task: _Task, group: Changes) -> tuple[Any, Refusal | None]:
-        """Do one task; where it fails, only its own changes go."""
+        """Do one task; where it fails, only its own changes are undone."""
         own = Changes(self._tables)
+        if task.call is not None:
+            own.touched.add(task.call.key)
         self._tables.execute("savepoint task")
         try:
-            result = task.work(own)
+            result = task.run(own)
         except sqlite3.Error:
             group.add(own)
             raise
@@ -264,12 +318,11 @@ class Writer:
         group.add(own)
         return result, None
 
-    def _rest(self) -> None:
-        """Nothing has queued: do what can wait."""
+    def _do_chores(self) -> None:
         changes = Changes(self._tables)
         try:
             self._tables.execute("begin immediate")
-            self._owner.idle(changes)
+            self._owner.do_chores(changes)
             self._tables.execute("commit")
         except Exception as error:
             self._give_up(error, changes)
@@ -277,7 +330,7 @@ class Writer:
             self._deliver([], changes)
 
     def _give_up(self, error: Exception, changes: Changes) -> Refusal:
-        """Take back a transaction. Whatever happened, this thread goes on: there is no other."""
+        """Roll a transaction back. Whatever happened, this thread goes on: there is no other."""
         refusal = refusal_of(error)
         if refusal.status == 500:
             log.error("a transaction failed", exc_info=error)

@@ -25,7 +25,7 @@ class TrainingConfig:
         Epochs at the first learning rate, before it begins to fall.
     patience
         Stop after this many epochs without a better validation error.
-    budget
+    max_training_time
         Stop after this many seconds of training, with the best weights so far.
     seed
         Decides the initial weights and the order of the windows.
@@ -37,7 +37,7 @@ class TrainingConfig:
     decay: float = 1.0
     steady_epochs: int = 1
     patience: int = 3
-    budget: float | None = None
+    max_training_time: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -46,5 +46,5 @@ class TrainingConfig:
             require_whole(name, getattr(self, name), least)
         require_number("learning_rate", self.learning_rate, above=0)
         require_number("decay", self.decay, above=0)
-        if self.budget is not None:
-            require_number("budget", self.budget, above=0)
+        if self.max_training_time is not None:
+            require_number("max_training_time", self.max_training_time, above=0)

@@ -41,7 +41,7 @@ def resolve_device(name: str | torch.device = "auto") -> torch.device:
 
 
 def autocast(device: torch.device, precision: str = "auto") -> torch.autocast:
-    """A context in which matrix products run in bfloat16, where that is asked for or pays."""
+    """A context in which matrix products run in bfloat16, where that is requested or pays."""
     if precision not in PRECISIONS:
         raise InputError(f"precision must be one of {', '.join(PRECISIONS)}; got {precision!r}")
     pays = device.type == "cuda" and torch.cuda.is_bf16_supported()
@@ -88,7 +88,7 @@ def forget_peak_memory(device: torch.device) -> None:
 
 
 def peak_memory(device: torch.device) -> float:
-    """The most memory that tensors have taken on a GPU, in GiB; nan elsewhere."""
+    """Peak memory of tensors on a GPU, in GiB; nan elsewhere."""
     if device.type != "cuda":
         return math.nan
     return torch.cuda.max_memory_allocated(device) / 2**30

@@ -1,4 +1,4 @@
-"""Train a network to its best weights: the loop with stopping, budget and checkpoint."""
+"""Train a network to its best weights: the loop with stopping, time limit and checkpoint."""
 
 from __future__ import annotations
 
@@ -64,15 +64,18 @@ def fit_network(
         compiled = config.epochs * len(windows) >= WORTH_COMPILING * config.batch_size
     made_for = ""
     if checkpoint is not None or group.size > 1:
-        # a different budget only stops sooner or later: it may change between two runs
+        # a time limit only stops sooner or later: it may change between two runs. Its name is
+        # that of 0.2, whose checkpoints are continued
         settings = asdict(config) | {"model": asdict(model.config), "budget": None}
+        del settings["max_training_time"]
         settings["precision"] = _precision(autocast, windows.values.device.type)
         made_for = fingerprint(windows, validation, settings)
         _check_group(model, made_for, group)
     keeper = _StateKeeper(checkpoint, made_for, group)
     state = keeper.restore(model, optimizers, config)
 
-    left = math.inf if config.budget is None else config.budget - state.elapsed
+    limit = config.max_training_time
+    left = math.inf if limit is None else limit - state.elapsed
     deadline = clock() + left
     remaining = train(
         model,
@@ -97,7 +100,7 @@ def fit_network(
         state.history.append(epoch)
         if state.stopping.update(epoch.validation_error):
             state.best = {name: value.clone() for name, value in model.state_dict().items()}
-        # an epoch cut short by the budget cannot be resumed; the next run repeats it whole
+        # an epoch cut short by the time limit cannot be resumed; the next run repeats it whole
         if epoch.complete:
             keeper.save(model, optimizers, state)
     if state.history and not state.best:

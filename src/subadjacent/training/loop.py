@@ -67,7 +67,7 @@ def train(
             for step in range(1, steps + 1):
                 batches.advance()
                 if deadline < math.inf:
-                    # a GPU runs behind what it was asked; the clock must not
+                    # a GPU works asynchronously; the clock must wait for it
                     batches.losses.item()
                 watch(_progress(config.epochs, number, steps, step))
                 if is_over(deadline, clock, group):

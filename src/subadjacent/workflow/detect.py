@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from subadjacent.runtime import Watch, ignore
 from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
 from subadjacent.workflow.report import Fitted, build_page, draw_figures, warn_of_misfits
-from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
+from subadjacent.workflow.tables import ScoreColumns, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import (
     check_output_place,
     save_model,
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from subadjacent.data.files import Columns, FileRows, Rows
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
+
+log = logging.getLogger(__name__)
 
 
 class Findings(NamedTuple):
@@ -70,6 +73,8 @@ def detect(
     file_rows = rows.whole(labels="take")
     fitted = training.of(file_rows.frame, rows.read_time)
     detector.fit(rows_to_fit_on(file_rows.frame, fitted), watch=watch)
+    if not detector.saveable:
+        log.warning("no model is written: another library's detector can only be pickled")
     return write_findings(
         detector,
         file_rows,
@@ -79,7 +84,7 @@ def detect(
         fitted=fitted.to_numpy(),
         notes=rows.notes,
         png=png,
-        save=True,
+        save=detector.saveable,
         watch=watch,
     )
 
@@ -104,7 +109,7 @@ def write_findings(
     assessment = detector.assess(file_rows.frame, watch=watch)
     warn_of_misfits(assessment.misfits)
     alarms = assessment.alarms()
-    judged = JudgedScores.of(assessment)
+    judged = ScoreColumns.of(assessment)
     table = scores_table(keys_of(file_rows.frame), judged, columns, file_rows.labels)
     page = build_page(
         detector,

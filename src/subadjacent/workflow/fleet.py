@@ -20,32 +20,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from subadjacent import durable
 from subadjacent.data.files import Columns, open_files
 from subadjacent.data.files.paths import STANDARD_INPUT, expand
-from subadjacent.distributed.packs import Pack, lay_out, packs_of_files
 from subadjacent.errors import InputError, require_number
 from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_processes
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet_pack import FleetCounts, PackTask, give_up, sentence, work_on
 from subadjacent.workflow.fleet_tables import gather
+from subadjacent.workflow.packs import Pack, lay_out, packs_of_files
 from subadjacent.workflow.writing import check_writable, whole_file
 
 if TYPE_CHECKING:
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
 
-TRIES = 3
+MAX_TRIES = 3
 """How often a pack is worked on before its entities count as failed."""
 
 RUN, ROWS = "fleet.json", "rows"
-"""What a run is of, and the folder of rows that were laid out, which goes in the end."""
-
-NOTHING = FleetCounts(0, 0, 0, 0, 0)
+"""The file of a run's settings, and the folder of pieces, deleted in the end."""
 
 
 class FleetFindings(NamedTuple):
     """The results of a fleet, and the files that hold them.
 
-    ``kept`` is how many entities stand out, where a rate of false discoveries was asked for; alarms
-    are then theirs, and those of silent channels.
+    ``kept`` is the number of entities that stand out, where a false discovery rate was requested;
+    alarms are then theirs, and those of silent channels.
     """
 
     counts: FleetCounts
@@ -121,7 +119,7 @@ def fleet(
             )
             for pack in packs
         ]
-        counts = _work_on_all(tasks, spread, _teller(packs, watch))
+        counts = _work_on_all(tasks, spread, _progress_of(packs, watch))
         gathered = gather(tasks, folder, fdr)
         shutil.rmtree(folder / ROWS, ignore_errors=True)
     counts = counts._replace(alarms=gathered.alarms)
@@ -145,7 +143,7 @@ def _readable(training: TrainingRows, rows: Rows) -> TrainingRows:
     return training if moment is None else replace(training, until=moment.isoformat())
 
 
-def _teller(packs: Sequence[Pack], watch: Watch) -> Callable[[FleetCounts], None]:
+def _progress_of(packs: Sequence[Pack], watch: Watch) -> Callable[[FleetCounts], None]:
     total = sum(pack.entities for pack in packs)
 
     def tell(counts: FleetCounts) -> None:
@@ -163,7 +161,7 @@ def _work_on_all(
     When workers have ended, the packs that were under way are tried one by one, so that a pack
     which ends its worker is identified, and no other fails with it.
     """
-    total = NOTHING
+    total = FleetCounts()
     left = list(tasks)
     tell(total)
     while left:
@@ -175,11 +173,11 @@ def _work_on_all(
                 # as many as may have been under way
                 suspects, left = left[: 2 * cores()], left[2 * cores() :]
                 for task in suspects:
-                    total += _alone(task, spread, sentence(ended))
+                    total += _retry(task, spread, sentence(ended))
                     tell(total)
                 break
             task, *left = left
-            total += _alone(task, spread, result) if isinstance(result, str) else result
+            total += _retry(task, spread, result) if isinstance(result, str) else result
             tell(total)
     return total
 
@@ -192,9 +190,9 @@ def attempt(task: PackTask) -> FleetCounts | str:
         return sentence(error)
 
 
-def _alone(task: PackTask, spread: Map, error: str) -> FleetCounts:
-    """Work on one pack by itself, with some attempts; then its entities count as failed."""
-    for _ in range(TRIES - 1):
+def _retry(task: PackTask, spread: Map, error: str) -> FleetCounts:
+    """Work on one pack by itself again; after ``MAX_TRIES`` its entities count as failed."""
+    for _ in range(MAX_TRIES - 1):
         try:
             (counts,) = spread(attempt, [task])
         except Exception as ended:
@@ -203,7 +201,7 @@ def _alone(task: PackTask, spread: Map, error: str) -> FleetCounts:
             if not isinstance(counts, str):
                 return counts
             error = counts
-    return give_up(task, f"{error} ({TRIES} times)")
+    return give_up(task, f"{error} ({MAX_TRIES} times)")
 
 
 def _fingerprint(

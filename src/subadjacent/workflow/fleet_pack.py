@@ -16,12 +16,12 @@ import numpy as np
 
 from subadjacent.data.files import ENTITY, Columns, open_files
 from subadjacent.detectors.many import assess_each, fit_each
-from subadjacent.distributed.packs import Pack, read_pieces
 from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.runtime import one_thread_each
 from subadjacent.scoring.discoveries import Worst, worst_of
 from subadjacent.workflow.fit import TrainingRows
-from subadjacent.workflow.tables import JudgedScores, alarm_table, keys_of, scores_table
+from subadjacent.workflow.packs import Pack, read_pieces
+from subadjacent.workflow.tables import ScoreColumns, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import write_table
 
 if TYPE_CHECKING:
@@ -83,11 +83,11 @@ class PackTask:
 class FleetCounts(NamedTuple):
     """Counts of entities, rows, alarms, failures and misfits."""
 
-    entities: int
-    rows: int
-    alarms: int
-    failed: int
-    misfits: int
+    entities: int = 0
+    rows: int = 0
+    alarms: int = 0
+    failed: int = 0
+    misfits: int = 0
 
     def __add__(self, other: FleetCounts) -> FleetCounts:  # type: ignore[override]  # sums, not tuples
         return FleetCounts(*(a + b for a, b in zip(self, other, strict=True)))
@@ -109,7 +109,7 @@ class _Findings(NamedTuple):
         return cls(judged, assessment.alarms(), worst_of(normal, tested))
 
 
-class _Entity(NamedTuple):
+class _EntityResult(NamedTuple):
     """The result for one entity: its findings, or an error."""
 
     name: str
@@ -123,10 +123,10 @@ def work_on(task: PackTask) -> FleetCounts:
     if task.is_done:
         return count_part(task)
     with _silenced(), one_thread_each():
-        entities: list[_Entity] = []
+        entities: list[_EntityResult] = []
         scores: list[pl.DataFrame] = []
         for frame in _frames(task, entities):
-            results = list(_each(task, frame))
+            results = list(_results(task, frame))
             entities += results
             scores += _scores(task, frame, results)
     return _write(task, entities, scores)
@@ -137,7 +137,7 @@ def give_up(task: PackTask, why: str) -> FleetCounts:
     names = task.pack.files
     if task.pack.laid_out:
         names = tuple(read_pieces(task.pack)[ENTITY].unique(maintain_order=True))
-    return _write(task, [_Entity(name, 0, 0, why) for name in names], [])
+    return _write(task, [_EntityResult(name, 0, 0, why) for name in names], [])
 
 
 def count_part(task: PackTask) -> FleetCounts:
@@ -160,7 +160,7 @@ def sentence(error: BaseException) -> str:
     return text if isinstance(error, SubAdjacentError) else f"{type(error).__name__}: {text}"
 
 
-def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:
+def _frames(task: PackTask, failed: list[_EntityResult]) -> Iterator[pl.DataFrame]:
     """Rows of entities with the same columns; files that cannot be read are added to ``failed``."""
     import polars as pl
 
@@ -173,7 +173,7 @@ def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:
             rows = open_files([str(task.here / file)], task.columns, time_format=task.time_format)
             frame = rows.whole(labels="skip").frame
         except Exception as error:
-            failed.append(_Entity(file, 0, 0, sentence(error)))
+            failed.append(_EntityResult(file, 0, 0, sentence(error)))
             continue
         frame = frame.with_columns(pl.lit(file).alias(ENTITY))
         kind = tuple((name, str(dtype)) for name, dtype in frame.schema.items())
@@ -182,7 +182,7 @@ def _frames(task: PackTask, failed: list[_Entity]) -> Iterator[pl.DataFrame]:
         yield pl.concat(frames)
 
 
-def _each(task: PackTask, frame: pl.DataFrame) -> Iterator[_Entity]:
+def _results(task: PackTask, frame: pl.DataFrame) -> Iterator[_EntityResult]:
     """The result of every entity of a frame; those of one shape in batches."""
     import polars as pl
 
@@ -199,16 +199,18 @@ def _each(task: PackTask, frame: pl.DataFrame) -> Iterator[_Entity]:
         size = max(BATCH_ROWS // rows, 1)
         for start in range(0, len(names), size):
             batch = names[start : start + size]
-            results = _batch(task, [by_name[name] for name in batch], fitted)
+            results = _fit_and_assess(task, [by_name[name] for name in batch], fitted)
             for name, result in zip(batch, results, strict=True):
-                yield _Entity(name, rows, fitted, result)
+                yield _EntityResult(name, rows, fitted, result)
 
 
 FITTED = "\x00fitted"
 """Which rows are fitted on; no file has such a column."""
 
 
-def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[_Findings | str]:
+def _fit_and_assess(
+    task: PackTask, frames: Sequence[pl.DataFrame], fitted: int
+) -> list[_Findings | str]:
     """The findings, or an error, for each of several entities of one shape."""
     import polars as pl
 
@@ -225,10 +227,14 @@ def _batch(task: PackTask, frames: Sequence[pl.DataFrame], fitted: int) -> list[
             return [sentence(error)]
     # at least one of them is bad: halves may hold none
     half = len(frames) // 2
-    return _batch(task, frames[:half], fitted) + _batch(task, frames[half:], fitted)
+    return _fit_and_assess(task, frames[:half], fitted) + _fit_and_assess(
+        task, frames[half:], fitted
+    )
 
 
-def _scores(task: PackTask, frame: pl.DataFrame, entities: Sequence[_Entity]) -> list[pl.DataFrame]:
+def _scores(
+    task: PackTask, frame: pl.DataFrame, entities: Sequence[_EntityResult]
+) -> list[pl.DataFrame]:
     """The scores table of the rows of a frame, entity after entity; none where all failed."""
     import polars as pl
 
@@ -242,7 +248,7 @@ def _scores(task: PackTask, frame: pl.DataFrame, entities: Sequence[_Entity]) ->
     of_names = {
         rows[ENTITY][0]: rows for rows in keys_of(frame).partition_by(ENTITY, maintain_order=True)
     }
-    judged = JudgedScores(
+    judged = ScoreColumns(
         np.concatenate([entity_scores.scores for _, entity_scores in judged_entities]),
         np.concatenate([entity_scores.normalized for _, entity_scores in judged_entities]),
         np.concatenate([entity_scores.anomalous for _, entity_scores in judged_entities]),
@@ -253,7 +259,7 @@ def _scores(task: PackTask, frame: pl.DataFrame, entities: Sequence[_Entity]) ->
 
 
 def _write(
-    task: PackTask, entities: Sequence[_Entity], scores: Sequence[pl.DataFrame]
+    task: PackTask, entities: Sequence[_EntityResult], scores: Sequence[pl.DataFrame]
 ) -> FleetCounts:
     """Write the tables of a pack, that of its entities last: it says that all are there."""
     import polars as pl
@@ -268,7 +274,7 @@ def _write(
     return count_part(task)
 
 
-def _entity_table(entities: Sequence[_Entity]) -> pl.DataFrame:
+def _entity_table(entities: Sequence[_EntityResult]) -> pl.DataFrame:
     """One row an entity: its rows, and its results."""
     import polars as pl
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.errors import InputError
-from subadjacent.runtime import Watch, ignore
-from subadjacent.workflow.progress import uncounted
+from subadjacent.runtime import Watch, ignore, uncounted
 from subadjacent.workflow.writing import write_text
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +14,9 @@ from subadjacent.data.files import ENTITY
 from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, reach_of
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.showing import listed
+from subadjacent.workflow.packs import group
 from subadjacent.workflow.report import warn_of_misfits
-from subadjacent.workflow.tables import JudgedScores, keys_of, scores_table
+from subadjacent.workflow.tables import ScoreColumns, keys_of, scores_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-CHUNK = 100_000
+CHUNK_ROWS = 100_000
 """Rows that are read at a time."""
 
-LEAST = 1_000
+MIN_ROWS = 1_000
 """Rows of one entity that are assessed at a time: fewer would not tell how fast its clock ticks."""
 
 
@@ -39,7 +40,7 @@ class Scored(NamedTuple):
     """Rows of files in their order: time and entity, scores and labels; entities, and misfits."""
 
     keys: pl.DataFrame
-    judged: JudgedScores
+    judged: ScoreColumns
     labels: NDArray[Any] | None
     entities: list[str | None]
     misfits: list[str | None]
@@ -52,10 +53,10 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
     """
     result = scored(detector, rows, watch)
     warn_of_misfits(result.misfits)
-    strangers = strangers_among(result.entities, detector)
-    # each entity was assessed by itself, and only the first stranger was logged on the way
-    if len(strangers) > 1 and can_score_in_parts(detector):
-        warn_of_strangers(strangers)
+    unseen = unseen_entities(result.entities, detector)
+    # each entity was assessed by itself, and only the first unseen one was logged on the way
+    if len(unseen) > 1 and can_score_in_parts(detector):
+        warn_of_unseen(unseen)
     return scores_table(result.keys, result.judged, rows.named, result.labels)
 
 
@@ -69,7 +70,7 @@ def scored(
     file_rows = rows.whole(labels=labels)
     assessment = detector.assess(file_rows.frame, watch=watch)
     entities = [series.entity for series in assessment.table.series]
-    judged = JudgedScores.of(assessment)
+    judged = ScoreColumns.of(assessment)
     return Scored(
         keys_of(file_rows.frame), judged, file_rows.labels, entities, list(assessment.misfits)
     )
@@ -83,17 +84,19 @@ def _score_in_parts(
     keys, labels = [], []
     entities: dict[str | None, _EntityScores] = {}
     done, total = 0, rows.count
-    for chunk in rows.chunks(CHUNK, labels=wanted):
+    for chunk in rows.chunks(CHUNK_ROWS, labels=wanted):
         keys.append(keys_of(chunk.frame))
         if chunk.labels is not None:
             labels.append(chunk.labels)
-        for name, places, group in _by_entity(chunk.frame):
+        for name, places, frame in _by_entity(chunk.frame):
             if name not in entities:
-                entities[name] = _EntityScores(PiecewiseScorer(detector, least=LEAST, reach=reach))
-            entities[name].push(group, done + places)
+                entities[name] = _EntityScores(
+                    PiecewiseScorer(detector, least=MIN_ROWS, reach=reach)
+                )
+            entities[name].push(frame, done + places)
         done += len(chunk)
         watch(Progress("scoring", done, max(total, done), "rows"))
-    judged = JudgedScores(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
+    judged = ScoreColumns(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
     short = {name: entity for name, entity in entities.items() if entity.is_short}
     fits = _score_short(detector, short, judged)
     for name, entity in entities.items():
@@ -137,7 +140,7 @@ class _EntityScores:
         """Take the next rows; they wait until there are enough of them to be assessed."""
         self._places.append(places)
         self._waiting.append(rows)
-        if sum(map(len, self._waiting)) >= LEAST:
+        if sum(map(len, self._waiting)) >= MIN_ROWS:
             self._pass_on()
 
     def judge(self, detector: BaseDetector, name: str | None) -> RowDecisions:
@@ -156,7 +159,7 @@ class _EntityScores:
 
 
 def _score_short(
-    detector: BaseDetector, entities: Mapping[str | None, _EntityScores], judged: JudgedScores
+    detector: BaseDetector, entities: Mapping[str | None, _EntityScores], judged: ScoreColumns
 ) -> dict[str | None, bool]:
     """Assess entities of few rows together: a thousand frames cost more than their rows.
 
@@ -165,7 +168,8 @@ def _score_short(
     import polars as pl
 
     fits: dict[str | None, bool] = {}
-    for batch in _batches(entities):
+    rows = {name: len(entity.places) for name, entity in entities.items()}
+    for batch in group(rows, CHUNK_ROWS):
         assessment = detector.assess(pl.concat([entities[name].waiting for name in batch]))
         for name, judgement in zip(batch, assessment.judgements, strict=True):
             _put(judged, entities[name].places, judgement)
@@ -173,25 +177,11 @@ def _score_short(
     return fits
 
 
-def _put(judged: JudgedScores, places: NDArray[np.intp], judgement: RowDecisions) -> None:
+def _put(judged: ScoreColumns, places: NDArray[np.intp], judgement: RowDecisions) -> None:
     """Copy the decisions on one entity's rows to their places among all rows."""
     judged.scores[places] = judgement.scores
     judged.normalized[places] = judgement.normalized
     judged.anomalous[places] = judgement.anomalous
-
-
-def _batches(entities: Mapping[str | None, _EntityScores]) -> Iterator[list[str | None]]:
-    """Names of entities with at most ``CHUNK`` rows together, or of one."""
-    batch: list[str | None] = []
-    rows = 0
-    for name, entity in entities.items():
-        rows += len(entity.places)
-        if batch and rows > CHUNK:
-            yield batch
-            batch, rows = [], len(entity.places)
-        batch.append(name)
-    if batch:
-        yield batch
 
 
 def _by_entity(
@@ -208,17 +198,17 @@ def _by_entity(
     ]
 
 
-def warn_of_strangers(strangers: list[str]) -> None:
+def warn_of_unseen(unseen: list[str]) -> None:
     """Log how many entities were not seen in fitting, and which."""
     log.warning(
         "%d %s not seen in fitting: %s",
-        len(strangers),
-        "entity was" if len(strangers) == 1 else "entities in all were",
-        listed(strangers),
+        len(unseen),
+        "entity was" if len(unseen) == 1 else "entities in all were",
+        listed(unseen),
     )
 
 
-def strangers_among(entities: Iterable[str | None], detector: BaseDetector) -> list[str]:
+def unseen_entities(entities: Iterable[str | None], detector: BaseDetector) -> list[str]:
     """The entities that were not seen in fitting, where a detector tells entities apart."""
     named = {name for name in entities if name}
     return sorted(named.difference(detector.entities_)) if detector.entities_ else []

@@ -26,7 +26,7 @@ def keys_of(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select([name for name in (TIME, ENTITY) if name in frame.columns])
 
 
-class JudgedScores(NamedTuple):
+class ScoreColumns(NamedTuple):
     """Scores of all rows of some files, in their order, and the decisions on them."""
 
     scores: NDArray[Any]
@@ -34,7 +34,7 @@ class JudgedScores(NamedTuple):
     anomalous: NDArray[Any]
 
     @classmethod
-    def of(cls, assessment: Assessment) -> JudgedScores:
+    def of(cls, assessment: Assessment) -> ScoreColumns:
         """Take them from an assessment of a frame, of one entity or many."""
         columns = (assessment.scores, assessment.normalized_scores, assessment.anomalous)
         return cls(*(column.to_numpy() for column in columns))
@@ -42,7 +42,7 @@ class JudgedScores(NamedTuple):
 
 def scores_table(
     keys: pl.DataFrame,
-    judged: JudgedScores,
+    judged: ScoreColumns,
     columns: Columns,
     labels: NDArray[Any] | None = None,
 ) -> pl.DataFrame:

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,11 +35,11 @@ POINT: dict[str, float | None] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("cell", POINT)
-def test_a_number_is_read_however_people_write_it(cell: str) -> None:
-    numbers, bad = read_numbers(pl.Series(["7", cell, "NA"]))
-    assert numbers.to_list() == [7, POINT[cell], None]
-    assert bad == (1 if POINT[cell] is None else None)
+def test_a_number_is_read_however_people_write_it() -> None:
+    for cell in POINT:
+        numbers, bad = read_numbers(pl.Series(["7", cell, "NA"]))
+        assert numbers.to_list() == [7, POINT[cell], None]
+        assert bad == (1 if POINT[cell] is None else None)
 
 
 def test_commas_stand_between_thousands_where_they_are_known_to() -> None:
@@ -88,9 +87,8 @@ def test_a_null_cell_is_missing() -> None:
     assert read_numbers(pl.Series([None, "1"], dtype=pl.String))[1] is None
 
 
-@pytest.mark.parametrize(
-    ("cells", "separator", "decimal_comma", "comma_thousands"),
-    [
+def test_cells_tell_which_mark_is_the_decimal_one() -> None:
+    cases: list[Any] = [
         (["1,5"], ";", True, False), (["0,123"], ";", True, False), (["1.234,5"], ";", True, False),
         (["1 234,5"], ";", True, False), (["1,5", "1.234"], ";", True, False),
         (["\u22121,5 %"], ";", True, False), (["12,5"], ",", True, False),
@@ -101,17 +99,14 @@ def test_a_null_cell_is_missing() -> None:
         (["1,234"], ";", True, False), (["1,234"], ",", False, True),
         (["1,234", "1.234"], ";", False, False), (["1", "x"], ";", False, False),
         (["1", "x"], ",", False, True),
-    ],
-)  # fmt: skip
-def test_cells_tell_which_mark_is_the_decimal_one(
-    cells: list[str], separator: str, decimal_comma: bool, comma_thousands: bool
-) -> None:
-    assert decimal_mark(cells, separator) == (decimal_comma, comma_thousands)
+    ]  # fmt: skip
+    for cells, separator, decimal_comma, comma_thousands in cases:
+        assert decimal_mark(cells, separator) == (decimal_comma, comma_thousands)
 
 
-@pytest.mark.parametrize("cell", ["", "x", "%", "1 2", "12:30", "2024-01-01", "#1", "1-2"])
-def test_other_cells_are_no_numbers(cell: str) -> None:
-    assert not is_number(cell)
+def test_other_cells_are_no_numbers() -> None:
+    for cell in ["", "x", "%", "1 2", "12:30", "2024-01-01", "#1", "1-2"]:
+        assert not is_number(cell)
 
 
 def test_a_cell_is_shown_on_one_line_and_not_too_long() -> None:
@@ -123,9 +118,8 @@ def test_a_cell_is_shown_on_one_line_and_not_too_long() -> None:
 CELLS = st.text(st.sampled_from("'=+-@\t\r\n5.eE x\uff1dü"))
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
+def test_a_formula_gets_an_apostrophe_and_a_number_none() -> None:
+    cases: list[Any] = [
         ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
         ("+a", "'+a"),
         ("-a", "'-a"),
@@ -141,10 +135,9 @@ CELLS = st.text(st.sampled_from("'=+-@\t\r\n5.eE x\uff1dü"))
         ("'quoted'", "'quoted'"),
         ("a=b", "a=b"),
         ("2026-01-01", "2026-01-01"),
-    ],
-)
-def test_a_formula_gets_an_apostrophe_and_a_number_none(text: str, written: str) -> None:
-    assert guard(pl.Series([text])).to_list() == [written]
+    ]
+    for text, written in cases:
+        assert guard(pl.Series([text])).to_list() == [written]
 
 
 def test_a_missing_cell_stays_missing() -> None:
@@ -159,19 +152,17 @@ def test_what_is_written_comes_back(cells: list[str]) -> None:
     assert unguard(written).to_list() == cells
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
+def test_words_and_numbers_are_labels() -> None:
+    cases: list[Any] = [
         ["0", "1", "0"], ["no", "YES", "No"], ["normal", "Anomaly", "NORMAL"], [0, 1, 0],
         ["Normal", "A ttack", "normal"], ["False", "true", "false"], [False, True, False],
         [0.0, 1.0, 0.0], ["inlier", "outlier", "nominal"], ["benign", "abnormal", "0.0"],
-    ],
-)  # fmt: skip
-def test_words_and_numbers_are_labels(cells: list[Any]) -> None:
-    column = pl.Series(cells)
-    assert is_signed(column) is False
-    assert read_labels(column, signed=False).to_list() == [0, 1, 0]
-    assert read_labels(column, signed=False).dtype == pl.Int8
+    ]  # fmt: skip
+    for cells in cases:
+        column = pl.Series(cells)
+        assert is_signed(column) is False
+        assert read_labels(column, signed=False).to_list() == [0, 1, 0]
+        assert read_labels(column, signed=False).dtype == pl.Int8
 
 
 def test_minus_one_is_anomalous_beside_one() -> None:

@@ -35,20 +35,16 @@ def refusal(open_text: Any, text: str, **given: Any) -> str:
 # text
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_text"),
-    [
+def test_text_is_what_is_numbers_in_fewer_than_half_of_its_cells(open_text: Any) -> None:
+    cases: list[Any] = [
         (["x", "y"], True), (["1", "x", "y"], True), (["1", "x"], False), (["", "x", ""], True),
         (["1", "x", "", "NA"], False), (["", "x", "y", "1"], True), (["$5", "$6"], True),
         (["45%", "3"], False), (["yes", "no"], True), (["true", "x"], False),
-    ],
-)  # fmt: skip
-def test_text_is_what_is_numbers_in_fewer_than_half_of_its_cells(
-    open_text: Any, cells: list[str], is_text: bool
-) -> None:
-    rows = open_text("a,c\n" + "".join(f"{n},{cell}\n" for n, cell in enumerate(cells)))
-    assert rows.channels == (("a",) if is_text else ("a", "c"))
-    assert ("column 'c' is left out: it holds text" in rows.notes) == is_text
+    ]  # fmt: skip
+    for cells, is_text in cases:
+        rows = open_text("a,c\n" + "".join(f"{n},{cell}\n" for n, cell in enumerate(cells)))
+        assert rows.channels == (("a",) if is_text else ("a", "c"))
+        assert ("column 'c' is left out: it holds text" in rows.notes) == is_text
 
 
 def test_columns_that_are_left_out_for_one_reason_share_a_note(open_text: Any) -> None:
@@ -107,9 +103,8 @@ def test_a_column_that_is_taken_is_no_time_nor_entity(open_text: Any) -> None:
     assert (rows.time, rows.channels) == ("time", ("a", "ts"))
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
+def test_what_cannot_be_is_refused(open_text: Any) -> None:
+    cases: list[Any] = [
         ({"ignore": ("Fow",)}, "columns to be left out; it has no 'Fow': the nearest are 'flow'"),
         ({"only": ("HEAT",)}, "columns to be taken; it has no 'HEAT': the nearest are 'heat'"),
         ({"ignore": ("flow,xyz",)}, "it has no 'xyz': it has 'flow', 'heat', 'text', 'attack'"),
@@ -119,10 +114,9 @@ def test_a_column_that_is_taken_is_no_time_nor_entity(open_text: Any) -> None:
         ({"only": ("text",)}, "line 2, column 'text', must hold a number"),
         ({"ignore": ("flow,heat",)}, "at least one column of numbers; line 2, column 'text'"),
         ({"ignore": ("flow,heat,text",)}, "numbers beside time, entity and label; it has none"),
-    ],
-)
-def test_what_cannot_be_is_refused(open_text: Any, given: dict[str, Any], said: str) -> None:
-    assert said in refusal(open_text, "flow,heat,text,attack\n1,2,x,0\n3,4,y,1\n", **given)
+    ]
+    for given, said in cases:
+        assert said in refusal(open_text, "flow,heat,text,attack\n1,2,x,0\n3,4,y,1\n", **given)
 
 
 def test_the_nearest_names_are_at_most_three(open_text: Any) -> None:
@@ -172,9 +166,8 @@ def test_they_are_missing_among_decimal_commas_and_in_columns_of_any_type() -> N
 # labels
 
 
-@pytest.mark.parametrize(
-    ("text", "label", "channels"),
-    [
+def test_labels_are_found_and_never_channels(open_text: Any) -> None:
+    cases: list[Any] = [
         ("changepoint,a,anomaly\n0,1,0\n0,2,1\n", "anomaly", ("a",)),
         ("a,Normal/Attack\n1,Normal\n2,Attack\n", "Normal/Attack", ("a",)),
         ("a,target\n1,0\n2,1\n", "target", ("a",)),
@@ -182,13 +175,10 @@ def test_they_are_missing_among_decimal_commas_and_in_columns_of_any_type() -> N
         ("a,target\n1,20\n2,21\n", None, ("a", "target")),
         ("a,class\n1,x\n2,y\n", None, ("a",)),
         ("a,ground_truth\n1,7\n2,8\n", "ground_truth", ("a",)),
-    ],
-)
-def test_labels_are_found_and_never_channels(
-    open_text: Any, text: str, label: str | None, channels: tuple[str, ...]
-) -> None:
-    rows = open_text(text)
-    assert (rows.label, rows.channels) == (label, channels)
+    ]
+    for text, label, channels in cases:
+        rows = open_text(text)
+        assert (rows.label, rows.channels) == (label, channels)
 
 
 def test_a_second_column_of_labels_is_said_to_be_left_out(open_text: Any) -> None:

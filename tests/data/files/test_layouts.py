@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import polars as pl
 import pytest
@@ -33,9 +34,8 @@ MARCH = datetime(2024, 3, 1)
 MORNING = MARCH.replace(hour=7, minute=8, second=9)
 
 
-@pytest.mark.parametrize(
-    ("kind", "cell", "moment"),
-    [
+def test_a_cell_is_read_by_its_layout() -> None:
+    cases: list[Any] = [
         ("year first", "2024-03-01", MARCH),
         ("year first", "2024/3/1 7", MARCH.replace(hour=7)),
         ("year first", "2024.03.01T07:08", MARCH.replace(hour=7, minute=8)),
@@ -64,18 +64,16 @@ MORNING = MARCH.replace(hour=7, minute=8, second=9)
         ("digits", "20240301070809", MORNING),
         ("clock", "07:08", datetime(1970, 1, 1, 7, 8)),
         ("clock", "7:08:09 PM", datetime(1970, 1, 1, 19, 8, 9)),
-    ],
-)  # fmt: skip
-def test_a_cell_is_read_by_its_layout(kind: str, cell: str, moment: datetime) -> None:
-    assert read(cell, kind) == moment
-    assert is_written_time(f" {cell} ")
-    # what a message tells the user to type reads the cell as well
-    assert read(cell, format_of(kind, cell)) == moment
+    ]  # fmt: skip
+    for kind, cell, moment in cases:
+        assert read(cell, kind) == moment
+        assert is_written_time(f" {cell} ")
+        # what a message tells the user to type reads the cell as well
+        assert read(cell, format_of(kind, cell)) == moment
 
 
-@pytest.mark.parametrize(
-    ("kind", "cell"),
-    [
+def test_a_cell_that_is_no_time_of_a_layout_is_null() -> None:
+    cases: list[Any] = [
         ("day first", "31/02/2024"),
         ("day first", "01/13/2024"),
         ("month first", "13/01/2024"),
@@ -100,18 +98,15 @@ def test_a_cell_is_read_by_its_layout(kind: str, cell: str, moment: datetime) ->
         ("digits and digits", "20240301 708"),
         ("clock", "24:00"),
         ("clock", "7"),
-    ],
-)
-def test_a_cell_that_is_no_time_of_a_layout_is_null(kind: str, cell: str) -> None:
-    assert read(cell, kind) is None
+    ]
+    for kind, cell in cases:
+        assert read(cell, kind) is None
 
 
-@pytest.mark.parametrize(
-    ("short", "year"), [("68", 2068), ("69", 1969), ("00", 2000), ("99", 1999), ("24", 2024)]
-)
-def test_a_short_year_is_that_of_strptime(short: str, year: int) -> None:
-    assert read(f"31/01/{short}", "day first") == datetime(year, 1, 31)
-    assert datetime.strptime(short, "%y").year == year
+def test_a_short_year_is_that_of_strptime() -> None:
+    for short, year in [("68", 2068), ("69", 1969), ("00", 2000), ("99", 1999), ("24", 2024)]:
+        assert read(f"31/01/{short}", "day first") == datetime(year, 1, 31)
+        assert datetime.strptime(short, "%y").year == year
 
 
 def test_offsets_are_taken_off() -> None:
@@ -174,17 +169,17 @@ def test_any_moments_read_back_in_every_layout_and_format(
     assert_reads_back(moments, *case)
 
 
-@pytest.mark.parametrize("kind", [*WRITTEN, *DIGIT_CLOCKS])
-def test_hard_moments_read_back_in_every_layout_and_format(kind: str) -> None:
-    moments = [
-        datetime(year, month, day, hour, minute, second, micro, tzinfo=zone)
-        for year, month, day in ((2024, 2, 29), (2023, 12, 31), (2000, 1, 1), (1999, 10, 10))
-        for hour, minute, second, micro in ((0, 0, 0, 0), (12, 0, 0, 1), (23, 59, 59, 999_999))
-        for zone in (UTC, timezone(timedelta(hours=-5, minutes=-30)))
-    ]
-    for known, written in FORMATS:
-        if known == kind:
-            assert_reads_back(moments, kind, written)
+def test_hard_moments_read_back_in_every_layout_and_format() -> None:
+    for kind in [*WRITTEN, *DIGIT_CLOCKS]:
+        moments = [
+            datetime(year, month, day, hour, minute, second, micro, tzinfo=zone)
+            for year, month, day in ((2024, 2, 29), (2023, 12, 31), (2000, 1, 1), (1999, 10, 10))
+            for hour, minute, second, micro in ((0, 0, 0, 0), (12, 0, 0, 1), (23, 59, 59, 999_999))
+            for zone in (UTC, timezone(timedelta(hours=-5, minutes=-30)))
+        ]
+        for known, written in FORMATS:
+            if known == kind:
+                assert_reads_back(moments, kind, written)
 
 
 def assert_reads_back(moments: list[datetime], kind: str, written: str) -> None:
@@ -205,9 +200,8 @@ def test_every_layout_is_tried_on_any_moment() -> None:
 # formats
 
 
-@pytest.mark.parametrize(
-    ("written", "cell", "moment"),
-    [
+def test_a_format_reads_what_it_says() -> None:
+    cases: list[Any] = [
         ("%A, %d. %b %Y um %H Uhr", "Friday, 1. Mar 2024 um 7 Uhr", MARCH.replace(hour=7)),
         ("%a %b %d %H:%M:%S %Y", "Fri  Mar 01   07:00:00 2024", None),
         ("%a %b %d %H:%M:%S %Y", "Fri Mar 01 07:00:00 2024", MARCH.replace(hour=7)),
@@ -217,17 +211,15 @@ def test_every_layout_is_tried_on_any_moment() -> None:
         ("100%% %Y.(%m)", "100% 2024.(03)", MARCH),
         ("%H:%M", "07:08", datetime(1970, 1, 1, 7, 8)),
         ("%d/%m/%Y", "01/03/2024 07:00", None),
-    ],
-)
-def test_a_format_reads_what_it_says(written: str, cell: str, moment: datetime | None) -> None:
-    # spaces may be more than one, as in strptime
-    expected = moment if "  " not in cell else MARCH.replace(hour=7)
-    assert read(cell, written) == expected
+    ]
+    for written, cell, moment in cases:
+        # spaces may be more than one, as in strptime
+        expected = moment if "  " not in cell else MARCH.replace(hour=7)
+        assert read(cell, written) == expected
 
 
-@pytest.mark.parametrize(
-    ("written", "rule"),
-    [
+def test_a_format_that_tells_no_time_is_refused() -> None:
+    cases: list[Any] = [
         ("%d/%m/%Q", "must be made of %Y %y"),
         ("%Y-%m-%", "must be made of %Y %y"),
         ("%d/%d/%Y", "must name each part of a time once"),
@@ -239,14 +231,13 @@ def test_a_format_reads_what_it_says(written: str, cell: str, moment: datetime |
         ("%M:%S", "must have a year"),
         ("", "must have a year"),
         ("digits", "must have a year"),
-    ],
-)
-def test_a_format_that_tells_no_time_is_refused(written: str, rule: str) -> None:
-    with pytest.raises(InputError) as caught:
-        pattern_of_format(written)
-    message = str(caught.value)
-    assert rule in message
-    assert message.endswith(f"got {written!r}: write it like %d/%m/%Y %H:%M")
+    ]
+    for written, rule in cases:
+        with pytest.raises(InputError) as caught:
+            pattern_of_format(written)
+        message = str(caught.value)
+        assert rule in message
+        assert message.endswith(f"got {written!r}: write it like %d/%m/%Y %H:%M")
 
 
 def test_a_format_without_a_date_is_told() -> None:
@@ -257,6 +248,6 @@ def test_a_format_without_a_date_is_told() -> None:
     assert all(word in WORDS for word in ("%Y", "%H"))
 
 
-@pytest.mark.parametrize("cell", ["noon", "12", "1.5", "-3", "1/2", "2026-13-01", "a1", ""])
-def test_other_text_is_no_time(cell: str) -> None:
-    assert not is_written_time(cell)
+def test_other_text_is_no_time() -> None:
+    for cell in ["noon", "12", "1.5", "-3", "1/2", "2026-13-01", "a1", ""]:
+        assert not is_written_time(cell)

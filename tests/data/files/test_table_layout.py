@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from subadjacent.data.files.table_layout import find_layout
@@ -18,9 +20,8 @@ def test_a_plain_table_by_hand() -> None:
     assert (layout.decimal_comma, layout.comma_thousands, layout.notes) == (False, True, ())
 
 
-@pytest.mark.parametrize(
-    ("head", "header", "first", "said"),
-    [
+def test_the_header_is_the_fullest_line_above_the_rows() -> None:
+    cases: list[Any] = [
         ("", 1, 2, ()),
         ("\n\n", 3, 4, ()),
         ("Plant A\n", 2, 3, ("line 1 above the header is left out",)),
@@ -28,19 +29,15 @@ def test_a_plain_table_by_hand() -> None:
         ("Station,42\n", 2, 3, ("line 1 above the header is left out",)),
         (",P1,\n", 2, 3, ("line 1 above the header is left out",)),
         ("# by me\n#group,x,y\n", 3, 4, ("lines that begin with # are left out",)),
-    ],
-)
-def test_the_header_is_the_fullest_line_above_the_rows(
-    head: str, header: int, first: int, said: tuple[str, ...]
-) -> None:
-    layout = find_layout(head + "time,a,b\n" + ROWS, "x.csv")
-    assert layout.columns == ("time", "a", "b")
-    assert (layout.named_by, layout.first_line, layout.notes) == (header, first, said)
+    ]
+    for head, header, first, said in cases:
+        layout = find_layout(head + "time,a,b\n" + ROWS, "x.csv")
+        assert layout.columns == ("time", "a", "b")
+        assert (layout.named_by, layout.first_line, layout.notes) == (header, first, said)
 
 
-@pytest.mark.parametrize(
-    ("below", "first", "said"),
-    [
+def test_lines_of_words_where_rows_have_numbers_are_units() -> None:
+    cases: list[Any] = [
         ("s,m/s,°C\n", 3, "line 2 below the header is left out: no numbers"),
         (",m/s,%\n", 3, "line 2 below the header is left out: no numbers"),
         ("TS,m/s,°C\n,Avg,Smp\n", 4, "lines 2 to 3 below the header are left out: no numbers"),
@@ -48,14 +45,11 @@ def test_the_header_is_the_fullest_line_above_the_rows(
         ("x,y,z\nx,y,z\nx,y,z\n", 4, "lines 2 to 3 below the header are left out: no numbers"),
         ("NA,NA,NA\n", 2, ""),
         ("?,,\n", 2, ""),
-    ],
-)
-def test_lines_of_words_where_rows_have_numbers_are_units(
-    below: str, first: int, said: str
-) -> None:
-    layout = find_layout("time,a,b\n" + below + ROWS, "x.csv")
-    assert (layout.named_by, layout.first_line) == (1, first)
-    assert layout.notes == ((said,) if said else ())
+    ]
+    for below, first, said in cases:
+        layout = find_layout("time,a,b\n" + below + ROWS, "x.csv")
+        assert (layout.named_by, layout.first_line) == (1, first)
+        assert layout.notes == ((said,) if said else ())
 
 
 def test_an_entity_with_nothing_measured_is_no_line_of_units() -> None:
@@ -63,13 +57,11 @@ def test_an_entity_with_nothing_measured_is_no_line_of_units() -> None:
     assert find_layout("id,a\npump,x\npump,y\n", "x.csv").first_line == 2
 
 
-@pytest.mark.parametrize(
-    "text", ["1,2\n3,4\n", "2024-01-01,2\n2024-01-02,3\n", "12:30,5\n12:31,6\n", "45%,1 234\n"]
-)
-def test_a_first_line_of_values_is_a_row(text: str) -> None:
-    layout = find_layout(text, "x.csv")
-    assert (layout.has_header, layout.first_line) == (False, 1)
-    assert layout.columns == ("column_1", "column_2")
+def test_a_first_line_of_values_is_a_row() -> None:
+    for text in ["1,2\n3,4\n", "2024-01-01,2\n2024-01-02,3\n", "12:30,5\n12:31,6\n", "45%,1 234\n"]:
+        layout = find_layout(text, "x.csv")
+        assert (layout.has_header, layout.first_line) == (False, 1)
+        assert layout.columns == ("column_1", "column_2")
 
 
 def test_names_may_be_numbers_below_a_title_too() -> None:
@@ -96,16 +88,14 @@ def test_a_line_with_as_many_cells_is_a_row_below_the_header_whatever_it_begins_
     assert not layout.is_comment("#N/A")
 
 
-@pytest.mark.parametrize(
-    ("text", "separator"),
-    [
+def test_the_separator_cuts_most_lines_into_as_many_cells() -> None:
+    cases: list[Any] = [
         ("a,b\n1,2\n", ","), ("a;b\n1,5;2\n", ";"), ("a\tb\n1\t2\n", "\t"), ("a|b\n1|2\n", "|"),
         ("a b\n1  2\n", " "), ("  1 2   3\n 1 2 3  \n", " "), ("a\n1\n", ","),
         ("water level\n1\n2\n", ","), ('"x;y",b\n1,2\n', ","), ("Plant; A\na,b\n1,2\n3,4\n", ","),
-    ],
-)  # fmt: skip
-def test_the_separator_cuts_most_lines_into_as_many_cells(text: str, separator: str) -> None:
-    assert find_layout(text, "x.csv").separator == separator
+    ]  # fmt: skip
+    for text, separator in cases:
+        assert find_layout(text, "x.csv").separator == separator
 
 
 def test_a_header_in_quotes_may_run_over_lines() -> None:

@@ -44,9 +44,8 @@ def test_a_name_may_mean_two_columns() -> None:
     assert TimeColumn.of("day+none", columns).names == ("day+none",)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_dates_and_clocks_are_joined(opened: Any) -> None:
+    cases: list[Any] = [
         "date,time,a\n2024-01-31,00:00,1\n2024-01-31,12:00,2\n",
         "a,Time,Date\n1,00:00:00,31/01/2024\n2,12:00:00,31/01/2024\n",
         "Date;Time;a\n31/01/2024;00.00.00;1\n31/01/2024;12.00.00;2\n",
@@ -55,17 +54,16 @@ def test_a_name_may_mean_two_columns() -> None:
         "date,hour,a\n2024-01-31,0,1\n2024-01-31,12,2\n",
         {"date": [date(2024, 1, 31)] * 2, "time": [time(0), time(12)], "a": [1.0, 2.0]},
         {"date": [MORNING] * 2, "time": ["00:00", "12:00"], "a": [1.0, 2.0]},
-    ],
-)
-def test_dates_and_clocks_are_joined(opened: Any, content: Any) -> None:
-    rows = opened(content)
-    assert times(rows) == [MORNING, NOON]
-    assert rows.channels == ("a",)
-    (note,) = [note for note in rows.notes if "the time" in note]
-    assert ", joined, are the time (found): dates without a time zone" in note
-    assert rows.time in ("date+time", "Date+Time", "date+hour")
-    # results have one column of times, and neither name fits it
-    assert rows.named == Columns()
+    ]
+    for content in cases:
+        rows = opened(content)
+        assert times(rows) == [MORNING, NOON]
+        assert rows.channels == ("a",)
+        (note,) = [note for note in rows.notes if "the time" in note]
+        assert ", joined, are the time (found): dates without a time zone" in note
+        assert rows.time in ("date+time", "Date+Time", "date+hour")
+        # results have one column of times, and neither name fits it
+        assert rows.named == Columns()
 
 
 def test_others_are_joined_when_they_are_named(opened: Any) -> None:
@@ -78,19 +76,17 @@ def test_others_are_joined_when_they_are_named(opened: Any) -> None:
         opened(content, "Datum+Zeit")
 
 
-@pytest.mark.parametrize(
-    ("content", "name"),
-    [
+def test_what_is_no_date_and_clock_is_not_joined(opened: Any) -> None:
+    cases: list[Any] = [
         # dates that have a clock already, a count, hours that are none, a time by itself
         ("date,time,a\n2024-01-31 01:00,00:00,1\n2024-01-31 02:00,12:00,2\n", "date"),
         ("date,time,a\n2024-01-30,3,1\n2024-01-31,4,2\n", "date"),
         ("date,hour,a\n2024-01-30,30,1\n2024-01-31,40,2\n", "date"),
         ({"date": [MORNING, NOON], "time": ["00:00", "12:00"], "a": [1.0, 2.0]}, "date"),
         ("time,hour,a\n2024-01-30,3,1\n2024-01-31,4,2\n", "time"),
-    ],
-)
-def test_what_is_no_date_and_clock_is_not_joined(opened: Any, content: Any, name: str) -> None:
-    assert opened(content).time == name
+    ]
+    for content, name in cases:
+        assert opened(content).time == name
 
 
 def test_a_bad_cell_of_two_is_named_by_both_columns(opened: Any) -> None:
@@ -125,16 +121,13 @@ def test_two_times_are_refused(opened: Any) -> None:
 # a clock without dates
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["time,a\n00:00,1\n12:00,2\n", {"time": [time(0), time(12)], "a": [1.0, 2.0]}],
-)
-def test_a_clock_without_dates_is_one_day(opened: Any, content: Any) -> None:
-    rows = opened(content)
-    assert times(rows) == [datetime(1970, 1, 1), datetime(1970, 1, 1, 12)]
-    assert rows.notes[0].endswith(
-        "a clock without dates, all of one day, which is called 1970-01-01"
-    )
+def test_a_clock_without_dates_is_one_day(opened: Any) -> None:
+    for content in ["time,a\n00:00,1\n12:00,2\n", {"time": [time(0), time(12)], "a": [1.0, 2.0]}]:
+        rows = opened(content)
+        assert times(rows) == [datetime(1970, 1, 1), datetime(1970, 1, 1, 12)]
+        assert rows.notes[0].endswith(
+            "a clock without dates, all of one day, which is called 1970-01-01"
+        )
 
 
 def test_a_first_column_of_clocks_is_the_time_if_it_rises(opened: Any) -> None:
@@ -170,9 +163,8 @@ def test_a_format_is_read_and_said(opened: Any) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "options"),
-    [
+def test_a_format_holds_for_every_kind_of_column(opened: Any) -> None:
+    cases: list[Any] = [
         ("when,a\n3101202400,1\n3101202412,2\n", {"time_format": "%d%m%Y%H"}),
         ("when,a\n31012024 00,1\n31012024 12,2\n", {"time_format": "%d%m%Y %H"}),
         ("a,when\n1,31012024 00\n2,31012024 12\n", {"time": "when", "time_format": "%d%m%Y %H"}),
@@ -180,11 +172,10 @@ def test_a_format_is_read_and_said(opened: Any) -> None:
         ("date,time,a\n31 1 2024,00h,1\n31 1 2024,12h,2\n", {"time_format": "%d %m %Y %Hh"}),
         ({"time": [3101202400, 3101202412], "a": [1.0, 2.0]}, {"time_format": "%d%m%Y%H"}),
         ({"time": [MORNING, NOON], "a": [1.0, 2.0]}, {"time_format": "%d%m%Y%H"}),
-    ],
-)
-def test_a_format_holds_for_every_kind_of_column(opened: Any, content: Any, options: Any) -> None:
-    options.setdefault("time_format", "%d %m %Y %H")
-    assert times(opened(content, **options)) == [MORNING, NOON]
+    ]
+    for content, options in cases:
+        options.setdefault("time_format", "%d %m %Y %H")
+        assert times(opened(content, **options)) == [MORNING, NOON]
 
 
 def test_a_cell_that_is_not_of_the_format_is_named(opened: Any) -> None:
@@ -214,9 +205,8 @@ def test_a_file_without_time_has_none(opened: Any) -> None:
 # times as the files write them
 
 
-@pytest.mark.parametrize(
-    ("cell", "text", "moment"),
-    [
+def test_a_time_is_read_as_the_files_write_theirs(opened: Any) -> None:
+    cases: list[Any] = [
         ("31/01/2024 12:00", "01/02/2024", datetime(2024, 2, 1)),
         ("01/31/2024 12:00", "01/02/2024", datetime(2024, 1, 2)),
         ("20240131120000", "20240201000000", datetime(2024, 2, 1)),
@@ -225,12 +215,9 @@ def test_a_file_without_time_has_none(opened: Any) -> None:
         # too small for the seconds of these years
         ("1700000000", "20240201", None),
         ("7", "8", None),
-    ],
-)
-def test_a_time_is_read_as_the_files_write_theirs(
-    opened: Any, cell: str, text: str, moment: datetime | None
-) -> None:
-    assert opened(f"time,a\n{cell},1\n").read_time(text) == moment
+    ]
+    for cell, text, moment in cases:
+        assert opened(f"time,a\n{cell},1\n").read_time(text) == moment
 
 
 def test_a_time_is_read_by_the_format(opened: Any) -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import polars as pl
-import pytest
 
 from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 
@@ -27,25 +26,21 @@ def kinds(*cells: str) -> list[str]:
     return [form.kind for form in find_forms(pl.Series(cells))]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_text_without_a_zone_stays_without_one() -> None:
+    cases: list[Any] = [
         "2024-01-31T12:00:00",
         "2024-01-31 12:00:00",
         " 2024-01-31 12:00 ",
         "2024/01/31 12:00:00.000",
         "31.1.2024 12:00",
-    ],
-)
-def test_text_without_a_zone_stays_without_one(text: str) -> None:
-    assert parsed([text]) == [NOON]
+    ]
+    for text in cases:
+        assert parsed([text]) == [NOON]
 
 
-@pytest.mark.parametrize(
-    "text", ["2024-01-31T12:00:00Z", "2024-01-31 13:30:00+01:30", "2024-01-31 07:00-0500"]
-)
-def test_text_with_a_zone_becomes_utc(text: str) -> None:
-    assert parsed([text]) == [NOON.replace(tzinfo=UTC)]
+def test_text_with_a_zone_becomes_utc() -> None:
+    for text in ["2024-01-31T12:00:00Z", "2024-01-31 13:30:00+01:30", "2024-01-31 07:00-0500"]:
+        assert parsed([text]) == [NOON.replace(tzinfo=UTC)]
 
 
 def test_offsets_that_change_with_daylight_saving_become_utc() -> None:
@@ -61,17 +56,19 @@ def test_fractions_and_nanoseconds_are_kept() -> None:
     assert ticks[0] % 10**9 == 1
 
 
-@pytest.mark.parametrize(
-    ("factor", "kind"),
-    [(1, "seconds"), (10**3, "milliseconds"), (10**6, "microseconds"), (10**9, "nanoseconds")],
-)
-@pytest.mark.parametrize("as_text", [True, False])
-def test_epoch_numbers_are_told_by_their_size(factor: int, kind: str, as_text: bool) -> None:
-    number = int(NOON.replace(tzinfo=UTC).timestamp()) * factor
-    column = pl.Series([str(number) if as_text else number])
-    form = only_form(column)
-    assert form.kind == kind
-    assert form.read(column).to_list() == [NOON.replace(tzinfo=UTC)]
+def test_epoch_numbers_are_told_by_their_size() -> None:
+    for as_text in [True, False]:
+        for factor, kind in [
+            (1, "seconds"),
+            (10**3, "milliseconds"),
+            (10**6, "microseconds"),
+            (10**9, "nanoseconds"),
+        ]:
+            number = int(NOON.replace(tzinfo=UTC).timestamp()) * factor
+            column = pl.Series([str(number) if as_text else number])
+            form = only_form(column)
+            assert form.kind == kind
+            assert form.read(column).to_list() == [NOON.replace(tzinfo=UTC)]
 
 
 def test_the_last_digit_of_nanoseconds_is_kept() -> None:
@@ -104,22 +101,26 @@ def test_dates_become_midnights() -> None:
     assert parsed([date(2024, 1, 31)]) == [datetime(2024, 1, 31)]
 
 
-@pytest.mark.parametrize(
-    "cell",
-    ["hello", "2024-13-01", "2024-01-31 25:00", "2024-01-31 12:00:99", "2024-01-31 12:00Z", ""],
-)
-def test_a_cell_in_another_form_is_null(cell: str) -> None:
-    form = only_form(pl.Series(["2024-01-31 12:00"]))
-    assert form.read(pl.Series([cell])).to_list() == [None]
+def test_a_cell_in_another_form_is_null() -> None:
+    for cell in [
+        "hello",
+        "2024-13-01",
+        "2024-01-31 25:00",
+        "2024-01-31 12:00:99",
+        "2024-01-31 12:00Z",
+        "",
+    ]:
+        form = only_form(pl.Series(["2024-01-31 12:00"]))
+        assert form.read(pl.Series([cell])).to_list() == [None]
 
 
 def test_a_whole_counter_takes_no_decimals() -> None:
     assert TimeForm("counter", whole=True).read(pl.Series(["3", "3.5"])).to_list() == [3, None]
 
 
-@pytest.mark.parametrize("cells", [["a", "b"], ["", "NA"], ["31/31/2024"], ["2024-02-30"], [True]])
-def test_what_is_no_time_has_no_form(cells: list[Any]) -> None:
-    assert find_forms(pl.Series(cells)) == ()
+def test_what_is_no_time_has_no_form() -> None:
+    for cells in [["a", "b"], ["", "NA"], ["31/31/2024"], ["2024-02-30"], [True]]:
+        assert find_forms(pl.Series(cells)) == ()
 
 
 def test_forms_of_several_files_agree_on_the_finest_unit_and_on_utc() -> None:
@@ -132,14 +133,16 @@ def test_forms_of_several_files_agree_on_the_finest_unit_and_on_utc() -> None:
     assert in_common([TimeForm("counter"), TimeForm("dates")]) is None
 
 
-@pytest.mark.parametrize("dtype", [pl.Datetime("us"), pl.Datetime("us", "UTC"), pl.Datetime("ms")])
-def test_dates_that_python_does_not_have_are_none(dtype: pl.Datetime) -> None:
-    ticks = 10**6 if dtype.time_unit == "us" else 10**3
-    # the year 2026, one far beyond 9999, one before the first
-    column = pl.Series([1_770_000_000 * ticks, 300_000_000_000 * ticks, -70_000_000_000 * ticks])
-    times = column.cast(dtype)
-    form = only_form(times)
-    assert form.read(times).is_null().to_list() == [False, True, True]
+def test_dates_that_python_does_not_have_are_none() -> None:
+    for dtype in [pl.Datetime("us"), pl.Datetime("us", "UTC"), pl.Datetime("ms")]:
+        ticks = 10**6 if dtype.time_unit == "us" else 10**3
+        # the year 2026, one far beyond 9999, one before the first
+        column = pl.Series(
+            [1_770_000_000 * ticks, 300_000_000_000 * ticks, -70_000_000_000 * ticks]
+        )
+        times = column.cast(dtype)
+        form = only_form(times)
+        assert form.read(times).is_null().to_list() == [False, True, True]
 
 
 def test_dates_that_can_be_read_in_several_ways_have_several_forms() -> None:
@@ -175,9 +178,8 @@ def test_the_zone_is_that_of_most_cells() -> None:
     assert parsed(mixed[:2]) == [None, NOON]
 
 
-@pytest.mark.parametrize(
-    ("cell", "said"),
-    [
+def test_a_form_is_said_in_plain_words() -> None:
+    cases: list[Any] = [
         ("2024-01-31", "dates without a time zone"),
         ("2024-01-31Z", "dates in UTC"),
         ("31/01/2024", "dates without a time zone, day first"),
@@ -185,10 +187,9 @@ def test_the_zone_is_that_of_most_cells() -> None:
         ("12:00", "a clock without dates, all of one day, which is called 1970-01-01"),
         ("1700000000", "seconds since 1970, in UTC"),
         ("17", "a counter, not dates"),
-    ],
-)
-def test_a_form_is_said_in_plain_words(cell: str, said: str) -> None:
-    assert only_form(pl.Series([cell])).description == said
+    ]
+    for cell, said in cases:
+        assert only_form(pl.Series([cell])).description == said
 
 
 def test_digits_and_formats_are_said_in_plain_words() -> None:

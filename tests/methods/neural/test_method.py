@@ -199,7 +199,7 @@ def test_the_seed_decides_the_weights(plant: Plant) -> None:
         (SubAdjacentMethod, {"learning_rate": "x"}, "learning_rate must be a number or 'auto'"),
         (SubAdjacentMethod, {"decay": 0}, "decay must be a finite number above 0"),
         (SubAdjacentMethod, {"stride": 0}, "stride must be a whole number of at least 1"),
-        (SubAdjacentMethod, {"budget": "soon"}, "budget must be"),
+        (SubAdjacentMethod, {"max_training_time": "soon"}, "max_training_time must be"),
         (SubAdjacentMethod, {"temperature": -1}, "temperature must be a finite number"),
         (SubAdjacentMethod, {"block": 0}, "block must be a whole number of at least 1"),
         (SubAdjacentMethod, {"scoring_stride": 0}, "scoring_stride must be a whole number"),

@@ -59,7 +59,7 @@ def test_the_slow_rhythm_reaches_as_far_as_there_are_rows_for(
     ridge = slow_ridge(fit([waves(rows, seed=rows) for rows in lengths]))
     if far is None:
         assert ridge.models == ()
-        assert not ridge.judged(5000).any()
+        assert not ridge.assessed(5000).any()
     else:
         assert ridge.models[0].neighbours == Neighbours(SLOW_NEAR, far, far, SLOW_STEP)
         assert ridge.reach == (far, far)
@@ -104,7 +104,7 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     for local, near, far, step in ((False, 5, 30, 1), (True, 5, 30, 1), (False, 20, slow, 16)):
         layout = Neighbours(near, far, far if looks_ahead else 0, step)
         sides = fit_sides(parts, layout, axes, local=local, looks_ahead=looks_ahead)
-        views.append((sides.unseen, [sides.ridge.judged(rows) for rows in lengths]))
+        views.append((sides.unseen, [sides.ridge.assessed(rows) for rows in lengths]))
     forms: list[tuple[ScaleFit[Any], list[NDArray[np.bool_]]]] = []
     for number, (residuals, judged) in enumerate(views):
         left = fit_companions(residuals, judged).unseen

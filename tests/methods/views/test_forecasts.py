@@ -10,7 +10,7 @@ import pytest
 from methods.views.combining import fitted, part_surprises, waves
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.forecasts import Forecasts
-from subadjacent.ridge.few import FEW
+from subadjacent.ridge.few import MAX_GATHERED_ROWS
 
 PATH = "subadjacent.methods.views.forecasts"
 
@@ -68,7 +68,7 @@ def test_residuals_of_few_rows_are_those_of_many(entity: EntityViews) -> None:
     whole = forecasts.residuals(rows, 0, 900, expected=True)
     assert whole.expected is not None
     for first in (0, 20, 400, 890):
-        for count in (1, FEW, FEW + 2):
+        for count in (1, MAX_GATHERED_ROWS, MAX_GATHERED_ROWS + 2):
             here = slice(first, first + count)
             some = forecasts.residuals(rows, first, first + count, expected=True)
             np.testing.assert_allclose(some.table, whole.table[here], rtol=1e-4, atol=1e-5)

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 import subadjacent
-from subadjacent import InputError, SubAdjacentDetector, TrainSeries, multivariate
+from subadjacent import InputError, SubAdjacentHybridDetector, TrainSeries, multivariate
 from subadjacent.data.entities import PerEntity
 from subadjacent.methods.method import Fitted, State
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
@@ -205,14 +205,14 @@ def test_a_network_may_be_added_to_any_views(views: tuple[str, ...]) -> None:
     np.testing.assert_array_equal(restored.assess(PLANT.test).score, found.score)
 
 
-@pytest.mark.parametrize("network", ["huge", 3, ""])
-def test_an_unknown_network_is_refused(network: Any) -> None:
-    with pytest.raises(InputError, match="network must be None or one of small, paper; got"):
-        SubAdjacentDetector(network=network).fit(PLANT.train)
+@pytest.mark.parametrize("size", ["huge", 3, ""])
+def test_an_unknown_size_is_refused(size: Any) -> None:
+    with pytest.raises(InputError, match="size must be"):
+        SubAdjacentHybridDetector(size=size).fit(PLANT.train)
 
 
 def test_a_detector_with_a_network_is_saved_and_loaded(tmp_path: Path) -> None:
-    detector = SubAdjacentDetector(network="small", budget=0.01).fit(PLANT.train)
+    detector = SubAdjacentHybridDetector(max_training_time=0.01).fit(PLANT.train)
     detector.save(tmp_path / "model")
     loaded = subadjacent.load(tmp_path / "model")
     np.testing.assert_array_equal(

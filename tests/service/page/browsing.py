@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -11,10 +10,6 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from live_service import LiveService
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-
 # milliseconds: never reached, however busy the machine is
 PATIENCE = 60_000
 expect.set_options(timeout=PATIENCE)
@@ -22,22 +17,10 @@ expect.set_options(timeout=PATIENCE)
 TRIES = 2_000
 """Times that something is asked for before it counts as never happening."""
 
-Module = Callable[..., Any]
-
 
 def address(service: LiveService) -> str:
     """Where the page is."""
     return f"http://127.0.0.1:{service.port}"
-
-
-def calling(tab: Page, name: str) -> Module:
-    """A function that calls code with a module of the page: ``(m, …) => …`` and its arguments."""
-
-    def call(code: str, *arguments: Any) -> Any:
-        script = f"async given => ({code})(await import('/page/{name}'), ...given)"
-        return tab.evaluate(script, list(arguments))
-
-    return call
 
 
 class Opener:
@@ -89,7 +72,8 @@ class Opener:
 
 def page(tab: Page, code: str, *arguments: Any) -> Any:
     """Ask the running page, ``p``, for something: ``p => p.view.from``."""
-    return calling(tab, "main.js")(f"({{page}}, ...given) => ({code})(page, ...given)", *arguments)
+    script = f"async given => ({code})((await import('/page/main.js')).page, ...given)"
+    return tab.evaluate(script, list(arguments))
 
 
 def until(tab: Page, code: str, *arguments: Any) -> None:
@@ -105,8 +89,3 @@ def view(tab: Page) -> tuple[float, float, bool]:
     """From where to where the charts show, and whether they follow."""
     found = page(tab, "p => [p.view.from, p.view.to, p.view.following]")
     return found[0], found[1], found[2]
-
-
-def frame(tab: Page) -> None:
-    """Wait until all that was planned is drawn."""
-    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from live_service import LiveService, live
-from service.page.browsing import Module, Opener, address, calling
+from report.browsing import Call, modules
+from service.page.browsing import Opener, address
 from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, rows
 
 
@@ -23,11 +24,9 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
 
 
 @pytest.fixture(scope="session")
-def module(browser: Browser, backend: LiveService) -> Callable[[str], Module]:
-    """Gives modules of the page by name, to call functions in them."""
-    tab = browser.new_page()
-    tab.goto(address(backend))
-    return lambda name: calling(tab, name)
+def module(browser: Browser) -> Callable[[str], Call]:
+    """Gives JavaScript modules by name, to call functions in them."""
+    return modules(browser)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from live_service import LiveService
-from service.page.browsing import CHROMIUM, Opener, frame, page, until, view
+from report.browsing import CHROMIUM, frame
+from service.page.browsing import Opener, page, until, view
 from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, push_next, rows
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
@@ -174,19 +175,6 @@ def test_names_are_shown_as_text_whatever_is_in_them(opened: Opener) -> None:
     expect(summary).to_contain_text(HOSTILE_CHANNEL)
 
 
-def test_every_chart_is_put_into_words(opened: Opener) -> None:
-    tab = opened()
-    summary = tab.locator("#summary-0")
-    expect(summary).to_contain_text("pressure, 2026-01-01 01:40 to 2026-01-01 09:59: lowest")
-    values = page(tab, "p => p.watched.columns.values.pressure.slice(100)")
-    expect(summary).to_contain_text(f"highest {max(values):.2f}".rstrip("0"))
-    described = tab.locator("#charts canvas").evaluate_all(
-        "all => all.map(one => document.getElementById(one.getAttribute('aria-describedby')) && "
-        "one.getAttribute('aria-label'))"
-    )
-    assert described == ["Chart of Severity", "Chart of pressure", "Chart of flow"]
-
-
 def test_a_click_on_an_alarm_leads_to_its_place(opened: Opener, backend: LiveService) -> None:
     tab = opened()
     alarms = backend.get("/api/alarms?series=pump&state=all")["alarms"]
@@ -267,18 +255,13 @@ def test_a_series_is_muted_and_unmuted(opened: Opener, backend: LiveService) -> 
     assert backend.get("/api/series/fan")["state"] != "muted"
 
 
-@pytest.mark.parametrize(
-    ("name", "last", "told"),
-    [
+def test_whose_clock_a_time_is_of_is_told(opened: Opener, backend: LiveService) -> None:
+    for name, last, told in (
         ("with a zone", "2026-01-01T12:00:00+02:00", "last 2026-01-01 10:00 UTC ·"),
         ("without one", "2026-01-01T12:00:00", "last 2026-01-01 12:00 ·"),
-    ],
-)
-def test_whose_clock_a_time_is_of_is_told(
-    opened: Opener, backend: LiveService, name: str, last: str, told: str
-) -> None:
-    push(backend, name, [{"time": last, "a": 1.0}])
-    expect(opened(series=name).locator("#detail-about")).to_contain_text(told)
+    ):
+        push(backend, name, [{"time": last, "a": 1.0}])
+        expect(opened(series=name).locator("#detail-about")).to_contain_text(told)
 
 
 def test_a_pushed_row_moves_the_chart(opened: Opener, backend: LiveService) -> None:
@@ -417,145 +400,21 @@ def test_what_is_pointed_at_is_read_out(opened: Opener) -> None:
     expect(tab.locator("#pointed")).to_be_empty()
 
 
-def test_drag_moves_and_the_wheel_zooms_with_ctrl_only(opened: Opener) -> None:
-    tab = opened()
-    x, y = centre(tab, ".panel canvas >> nth=1")
-    whole = view(tab)
-    tab.mouse.move(x, y)
-    tab.mouse.wheel(0, -200)
-    frame(tab)
-    assert view(tab) == whole
-    tab.keyboard.down("Control")
-    tab.mouse.wheel(0, -400)
-    tab.keyboard.up("Control")
-    until(tab, "p => !p.view.following")
-    closer = view(tab)
-    assert closer[1] - closer[0] == pytest.approx((whole[1] - whole[0]) / 2)
-    tab.mouse.down()
-    tab.mouse.move(x + 100, y, steps=4)
-    tab.mouse.up()
-    moved = view(tab)
-    assert moved[0] < closer[0]
-    assert moved[1] - moved[0] == pytest.approx(closer[1] - closer[0])
-    tab.locator("#all").click()
-    assert view(tab)[0] < moved[0]
-
-
-def test_a_drag_over_the_whole_series_chooses_a_segment(opened: Opener) -> None:
-    tab = opened()
-    tab.locator("#all").click()
-    box = tab.locator("#overview").bounding_box()
-    assert box
-    y, width = box["y"] + 20, box["width"] - 20
-    tab.mouse.move(box["x"] + 10 + 0.25 * width, y)
-    tab.mouse.down()
-    tab.mouse.move(box["x"] + 10 + 0.5 * width, y, steps=3)
-    tab.mouse.up()
-    start, end = page(tab, "p => p.view.whole")
-    low, high, _ = view(tab)
-    assert (low - start) / (end - start) == pytest.approx(0.25, abs=0.01)
-    assert (high - start) / (end - start) == pytest.approx(0.5, abs=0.01)
-    # within what is shown, a drag moves it
-    tab.mouse.move(box["x"] + 10 + 0.4 * width, y)
-    tab.mouse.down()
-    tab.mouse.move(box["x"] + 10 + 0.6 * width, y, steps=3)
-    tab.mouse.up()
-    moved = view(tab)
-    assert (moved[0] - start) / (end - start) == pytest.approx(0.45, abs=0.01)
-    assert moved[1] - moved[0] == pytest.approx(high - low)
-
-
-def test_two_fingers_zoom(opened: Opener) -> None:
-    tab = opened(touch=True, width=360)
-    x, y = centre(tab, ".panel canvas >> nth=1")
-    tab.locator(".panel canvas").nth(1).scroll_into_view_if_needed()
-    x, y = centre(tab, ".panel canvas >> nth=1")
-    before = view(tab)
-    client = tab.context.new_cdp_session(tab)
-
-    def touch(kind: str, *places: float) -> None:
-        points = [{"x": place, "y": y, "id": number} for number, place in enumerate(places)]
-        client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    touch("touchStart", x - 40)
-    touch("touchStart", x - 40, x + 20)
-    for far in (30, 50, 80):
-        touch("touchMove", x - 40, x + far)
-    touch("touchEnd")
-    after = view(tab)
-    assert after[1] - after[0] == pytest.approx((before[1] - before[0]) / 2, rel=0.25)
-
-
-def test_dark_follows_the_system_and_the_switch_which_is_kept(opened: Opener) -> None:
-    background = "getComputedStyle(document.body).backgroundColor"
-    tab = opened(scheme="dark")
-    dark = tab.evaluate(background)
-    assert dark == "rgb(15, 18, 23)"
-    tab.locator("#theme").click()
-    assert tab.evaluate(background) == "rgb(246, 247, 249)"
-    tab.reload()
-    assert tab.evaluate(background) == "rgb(246, 247, 249)"
-    tab.keyboard.press("t")
-    assert tab.evaluate(background) == dark
-    # what the system says is followed again
-    tab.emulate_media(color_scheme="light")
-    expect(tab.locator("body")).to_have_css("background-color", "rgb(246, 247, 249)")
-
-
-@pytest.mark.parametrize("name", ["pump", HOSTILE])
-@pytest.mark.parametrize("width", [360, 768, 1100])
-def test_nothing_is_wider_than_the_screen(opened: Opener, width: int, name: str) -> None:
-    tab = opened(width=width, series=name)
-    expect(tab.locator("html")).to_have_attribute("data-shown", name)
-    tab.locator(".scope label", has_text="All").click()
-    frame(tab)
-    assert tab.evaluate("document.documentElement.scrollWidth") == width
-    beyond = tab.locator("main *").evaluate_all(
-        "(all, width) => all.filter(one => one.getBoundingClientRect().right > width + 1 &&"
-        " !one.closest('.hidden')).map(one => one.outerHTML.slice(0, 80))",
-        width,
-    )
-    assert beyond == []
-
-
-def test_a_hundred_thousand_rows_cost_no_more_than_the_pixels_they_fall_on(
-    opened: Opener,
-) -> None:
-    tab = opened()
-    held, drawn, frames, asked = page(
-        tab,
-        """async p => {
-      const columns = p.watched.columns, rows = [...Array(100000).keys()];
-      const wave = rows.map(row => Math.sin(row / 50) + (row % 7) / 9);
-      const low = wave.map(one => one - 1), high = wave.map(one => one + 1);
-      columns.kind = undefined;
-      columns.clear();
-      const all = column => ({pressure: column, flow: column});
-      const [values, expected] = [all(wave), all(wave)];
-      columns.merge({rows, severity: wave, values, expected, low: all(low), high: all(high)});
-      const frame = act => requestAnimationFrame(act);
-      const next = () => new Promise(done => frame(() => frame(done)));
-      let frames = 0, asked = 0, most = 0;
-      const draw = p.charts.draw.bind(p.charts);
-      p.charts.draw = () => { frames++; draw(); };
-      p.view.all();
-      await next();
-      for (let turn = 0; turn < 20; turn++) {
-        // many moves of a mouse within one frame are drawn once
-        for (let move = 0; move < 25; move++) { p.view.pan(move % 2 ? 0.01 : -0.01); asked++; }
-        p.view.zoom(turn < 10 ? 0.8 : 1.25);
-        await next();
-        most = Math.max(most, ...p.charts.panels.map(one => one.chart.drawn));
-      }
-      return [columns.length, most, frames, asked];
-    }""",
-    )
-    width = page(tab, "p => p.charts.stack.clientWidth")
-    assert held == 100_000
-    # two lines of at most three points a column of pixels, and a band of one
-    assert 1_000 < drawn <= 7 * width
-    assert asked == 500
-    assert frames <= 60
+def test_nothing_is_wider_than_the_screen(opened: Opener) -> None:
+    for name in ("pump", HOSTILE):
+        tab = opened(width=1100, series=name)
+        expect(tab.locator("html")).to_have_attribute("data-shown", name)
+        tab.locator(".scope label", has_text="All").click()
+        for width in (1100, 768, 360):
+            tab.set_viewport_size({"width": width, "height": 900})
+            frame(tab)
+            assert tab.evaluate("document.documentElement.scrollWidth") == width
+            beyond = tab.locator("main *").evaluate_all(
+                "(all, width) => all.filter(one => one.getBoundingClientRect().right > width + 1 &&"
+                " !one.closest('.hidden')).map(one => one.outerHTML.slice(0, 80))",
+                width,
+            )
+            assert beyond == []
 
 
 def test_more_channels_than_fit_are_shown_when_asked_for(

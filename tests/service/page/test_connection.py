@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from live_service import LiveService, live
+from report.browsing import CHROMIUM
 from running import GENEROUS
-from service.page.browsing import CHROMIUM, Opener, address, page, until
+from service.page.browsing import Opener, address, page, until
 from service.page.made_rows import push, rows
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")

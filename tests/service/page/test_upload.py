@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from live_service import LiveService
+from report.browsing import CHROMIUM, frame
 from running import GENEROUS
-from service.page.browsing import CHROMIUM, Opener, frame, page, until, view
+from service.page.browsing import Opener, page, until, view
 from service.page.made_rows import push, rows
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")

@@ -1,4 +1,4 @@
-"""A past hour of a plant, kept by a real server, and a watcher that looks at it with its own clock.
+"""A past hour of a plant, kept by a real server, and a poller that looks at it with its own clock.
 
 Seconds are counted from the hour's begin. Machines 1 and 2 run all the time, machine 3 from second
 700 on, machine 4 until second 650. A site has two sensors, and a third from second 800 on. Machine
@@ -7,18 +7,26 @@ Seconds are counted from the hour's begin. Machines 1 and 2 run all the time, ma
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from prometheus_client import CollectorRegistry
+
 from service.watch.servers import Prometheus, Value, load, openmetrics
+from subadjacent.service.metrics import Measures
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.series import LiveSeries
+from subadjacent.service.watch.exposition import PollerHealth
+from subadjacent.service.watch.poller import Poller
 from subadjacent.service.watch.prometheus_api import PrometheusAPI, Table
-from subadjacent.service.watch.query import QueryWatch
-from subadjacent.service.watch.settings import Settings, read_settings
+from subadjacent.service.watch.settings import WatchSettings, read_settings
 
 LENGTH = 1_200
 CHANGE, BACK, AGAIN = 900, 950, 1_100
 MACHINES = 'plant_load{machine!=""}'
 SITE = 'plant_load{site!=""}'
-PAIR = 'plant_load{site!="",sensor!="c"}'
 
 
 class Past(NamedTuple):
@@ -56,22 +64,18 @@ def history(begin: int) -> str:
     return openmetrics(series, begin, begin + LENGTH - 1)
 
 
-def settings(server: Prometheus, expr: str, **others: Any) -> Settings:
-    """Of one query with a row a second that learns from 400 of them."""
-    given = {"prometheus": server.url, "step": "1s", "history": "400s", "forget_after": "60s"}
-    own = {name: others.pop(name) for name in list(others) if name in OF_A_QUERY}
-    found = read_settings(None, given | others, (expr,))
-    queries = (found.queries[0].model_copy(update=own),)
+def settings(url: str, expr: str, **of_query: Any) -> WatchSettings:
+    """One query with a row a second that learns from 400 rows."""
+    given = {"prometheus": url, "step": "1s", "history": "400s", "forget_after": "60s"}
+    found = read_settings(None, given, (expr,))
+    queries = (found.queries[0].model_copy(update=of_query),)
     return found.model_copy(update={"queries": queries})
 
 
-OF_A_QUERY = ("groupby", "detection_direction", "min_dev_from_expected", "max_series", "name")
+class RecordingAPI(PrometheusAPI):
+    """The real thing, which keeps the first and last time of every question."""
 
-
-class Asked(PrometheusAPI):
-    """The real thing, which keeps what it was asked: first and last time of every question."""
-
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WatchSettings) -> None:
         super().__init__(settings)
         self.asked: list[tuple[int, int]] = []
 
@@ -80,19 +84,51 @@ class Asked(PrometheusAPI):
         return await super().read(expr, first, last, step)
 
 
-class Looking(NamedTuple):
-    """A query that is watched, what it asked, and what it said."""
+class Polled(NamedTuple):
+    """A poller with a real registry, what it asked, and what it said."""
 
-    watch: QueryWatch
-    api: Asked
+    poller: Poller
+    registry: SeriesRegistry
+    api: RecordingAPI
     said: list[str]
+    measures: Measures
+
+    def series(self) -> dict[str, LiveSeries]:
+        """The polled series by machine."""
+        return {
+            dict(self.poller._keys[name]).get("machine", ""): self.registry.series[name]
+            for name in self.poller.series
+        }
+
+    def alarms(self) -> list[str]:
+        """Names of series with alarms, in the order in which they opened."""
+        with self.registry.reader() as tables:
+            found = tables.execute(
+                "select name from alarms join series on series.id = series order by alarms.id"
+            ).fetchall()
+        return [name for (name,) in found]
+
+    def number(self, name: str, **labels: str) -> float | None:
+        return self.metrics.get_sample_value(name, {"query": self.poller.query.name} | labels)
+
+    @property
+    def metrics(self) -> CollectorRegistry:
+        return self.measures.registry
 
 
-def look(settings: Settings) -> Looking:
-    api, said = Asked(settings), list[str]()
-    return Looking(QueryWatch(settings.queries[0], api, said.append), api, said)
-
-
-def machines(watch: QueryWatch) -> dict[str, Any]:
-    """The watched series by machine."""
-    return {dict(key)["machine"]: series for key, series in watch.series.items()}
+@asynccontextmanager
+async def polling(settings: WatchSettings, folder: Path) -> AsyncIterator[Polled]:
+    """A poller of the first query, with a registry in a folder."""
+    folder.mkdir(exist_ok=True)
+    registry, measures = SeriesRegistry(settings.service(folder), folder), Measures()
+    measures.watch(registry)
+    registry.start()
+    said: list[str] = []
+    try:
+        async with RecordingAPI(settings) as api:
+            poller = Poller(
+                settings.queries[0], api, registry, PollerHealth(measures.registry), said.append
+            )
+            yield Polled(poller, registry, api, said, measures)
+    finally:
+        await registry.stop()

@@ -10,8 +10,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from service.watch.servers import DASHBOARD, RULES, dashboard_questions, needs_prometheus
-from subadjacent.service.metrics import Measures
-from subadjacent.service.watch.exposition import OF_CHANNELS, OF_SERIES, Board, Health
+from subadjacent.service.metrics import OF_CHANNELS, OF_POLLED_CHANNELS, OF_SERIES, Measures
+from subadjacent.service.watch.exposition import PollerHealth
 
 NAME = re.compile(r"\b(?:anomaly|subadjacent)_\w+")
 
@@ -19,9 +19,8 @@ NAME = re.compile(r"\b(?:anomaly|subadjacent)_\w+")
 def exposed() -> set[str]:
     """Every name that a scrape can hold."""
     registry = CollectorRegistry()
-    registry.register(Board())
-    Health(registry)
-    names = {*OF_SERIES, *OF_CHANNELS, "subadjacent_queue_rows"}
+    PollerHealth(registry)
+    names = {*OF_SERIES, *OF_CHANNELS, *OF_POLLED_CHANNELS, "subadjacent_queue_rows"}
     for family in (*registry.collect(), *Measures().registry.collect()):
         ends = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}
         names |= {family.name + end for end in ends.get(family.type, [""])}
@@ -42,6 +41,7 @@ def test_every_metric_of_the_dashboard_is_one_that_we_expose() -> None:
     assert used <= exposed()
     # and it shows nearly all of them
     assert used >= {"anomaly_alarm", "anomaly_score", "anomaly_threshold", *OF_CHANNELS}
+    assert used >= set(OF_POLLED_CHANNELS)
 
 
 def test_every_metric_of_the_rules_is_one_that_we_expose() -> None:

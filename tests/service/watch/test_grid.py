@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from subadjacent.service.watch.grid import (
-    MOST_POINTS,
+    MAX_POINTS,
     chunks,
     last_part,
     last_tick,
@@ -42,7 +42,7 @@ def test_parts_hold_at_most_so_many_points() -> None:
 
 def test_the_more_series_the_fewer_points() -> None:
     assert points_at_once(0) == 1_000
-    assert points_at_once(1) == MOST_POINTS
+    assert points_at_once(1) == MAX_POINTS
     assert points_at_once(1_000) == 500
     assert points_at_once(10**9) == 1
 

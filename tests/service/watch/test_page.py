@@ -12,7 +12,12 @@ import pytest
 from service.watch.servers import ROOT, RULES, needs_prometheus
 from service.watch.test_deploy import exposed
 from subadjacent.data.clock import duration
-from subadjacent.service.watch.settings import INHERITED, Query, Settings, read_settings
+from subadjacent.service.watch.settings import (
+    INHERITED,
+    PolledQuery,
+    WatchSettings,
+    read_settings,
+)
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "prometheus.md").read_text()
@@ -23,7 +28,7 @@ def block(language: str, page: str = PAGE) -> str:
     return str(found)
 
 
-def table(model: type[Query | Settings]) -> dict[str, tuple[str, bool]]:
+def table(model: type[PolledQuery | WatchSettings]) -> dict[str, tuple[str, bool]]:
     """Default of every setting that the page lists, and whether it may stand at the top."""
     rows = re.findall(r"^\| `(\w+)`( \*)? \| (?:`(.*?)`)? *\|", PAGE, re.MULTILINE)
     return {
@@ -39,8 +44,10 @@ def test_the_file_on_the_page_is_one_that_is_understood(tmp_path: Path) -> None:
     assert found.queries[0].false_alarms == "1/week"
 
 
-@pytest.mark.parametrize("model", [Query, Settings])
-def test_every_setting_is_on_the_page_with_its_default(model: type[Query | Settings]) -> None:
+@pytest.mark.parametrize("model", [PolledQuery, WatchSettings])
+def test_every_setting_is_on_the_page_with_its_default(
+    model: type[PolledQuery | WatchSettings],
+) -> None:
     listed = table(model)
     assert set(listed) == set(model.model_fields) - {"name"}
     for name, (text, _) in listed.items():
@@ -55,7 +62,7 @@ def test_every_setting_is_on_the_page_with_its_default(model: type[Query | Setti
 
 
 def test_settings_for_all_queries_are_marked() -> None:
-    assert {name for name, (_, mark) in table(Query).items() if mark} == set(INHERITED)
+    assert {name for name, (_, mark) in table(PolledQuery).items() if mark} == set(INHERITED)
 
 
 def test_every_metric_is_on_the_page_and_no_other() -> None:

@@ -22,7 +22,7 @@ from subadjacent.service.watch.prometheus_api import (
     check_secrets,
     parse_table,
 )
-from subadjacent.service.watch.settings import Settings, read_settings
+from subadjacent.service.watch.settings import WatchSettings, read_settings
 
 MATRIX = {
     "resultType": "matrix",
@@ -34,11 +34,11 @@ MATRIX = {
 }
 
 
-def of(port: int, **others: Any) -> Settings:
+def of(port: int, **others: Any) -> WatchSettings:
     return read_settings(None, {"prometheus": f"http://127.0.0.1:{port}/prom"} | others, ("up",))
 
 
-def read(settings: Settings) -> Table:
+def read(settings: WatchSettings) -> Table:
     async def ask() -> Table:
         async with PrometheusAPI(settings) as api:
             return await api.read("up", 10_000, 14_000, 2_000)

@@ -33,7 +33,7 @@ def test_a_file_gives_queries_with_names(tmp_path: Path) -> None:
     (tmp_path / "watch.toml").write_text(FILE)
     found = read_settings(tmp_path / "watch.toml", {"step": None}, ())
     assert found.prometheus == URL
-    assert found.address == ("127.0.0.1", 9109)
+    assert found.service(tmp_path).address == ("127.0.0.1", 9109)
     load, cpus = found.queries
     assert (load.name, load.expr, load.step) == ("load", "node_load1", 30_000)
     assert load.groupby is None
@@ -49,7 +49,7 @@ def test_options_win_and_queries_of_both_are_watched(tmp_path: Path) -> None:
     given = {"prometheus": "https://[::1]/prom", "step": "2m", "listen": "[::1]:0"}
     found = read_settings(tmp_path / "watch.toml", given, ("up",))
     assert found.prometheus == "https://[::1]/prom"
-    assert found.address == ("::1", 0)
+    assert found.service(tmp_path).address == ("::1", 0)
     assert [query.name for query in found.queries] == ["load", "cpus", "up"]
     assert {query.step for query in found.queries} == {120_000}
     assert found.queries[2].false_alarms == "1/week"
@@ -115,6 +115,19 @@ def test_what_is_wrong_in_a_file_names_the_file(tmp_path: Path, text: str, said:
         read_settings(path, {"prometheus": URL}, ("up",))
     assert str(found.value).startswith(str(path))
     assert said in str(found.value)
+
+
+def test_others_may_only_read_where_there_are_no_tokens(tmp_path: Path) -> None:
+    for listen, tokens, read_only in (
+        ("127.0.0.1:1", None, False),
+        ("0.0.0.0:1", None, True),
+        ("0.0.0.0:1", "tokens", False),
+    ):
+        given = {"prometheus": URL, "listen": listen, "access_file": tokens}
+        service = read_settings(None, given, ("up",)).service(tmp_path)
+        service.check()
+        assert service.read_only is read_only
+        assert service.limits.series == 3_000
 
 
 def test_no_file_and_no_query_are_refused(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def cut(projected: Tensor, heads: int, band: Band) -> Chunks:
 def band_tiles(band: Band, device: torch.device, kind: torch.dtype) -> Tensor:
     """The band between a chunk and each tile that it reaches, zeros and ones, (steps, L, L).
 
-    The same for every chunk. Kept for good, since recorded steps read it.
+    The same for every chunk. Kept permanently, since recorded steps read it.
     """
     sides, tiles = chunk_reach(band)
     with torch.inference_mode(mode=False):

@@ -193,6 +193,6 @@ class _Tiles:
 
 @cache
 def _identity(side: int, device: torch.device, kind: torch.dtype) -> Tensor:
-    """The identity matrix; kept for good, since recorded steps read it."""
+    """The identity matrix; kept permanently, since recorded steps read it."""
     with torch.inference_mode(mode=False):
         return torch.eye(side, dtype=kind, device=device)

@@ -60,7 +60,7 @@ def band_tile(n: int, side: int, band: Band, device: torch.device, kind: torch.d
     """The band's mask as zeros and ones, (side, side), zeros beyond ``n``.
 
     Read by every program: that is quicker than to work it out in each, and it stays in the
-    cache. Kept for good, since recorded steps read it.
+    cache. Kept permanently, since recorded steps read it.
     """
     with torch.inference_mode(mode=False):
         tile = torch.zeros(side, side, dtype=kind, device=device)

@@ -114,7 +114,7 @@ class Block:
         return names
 
     def labels(self, column: str, *, signed: bool) -> NDArray[np.int8]:
-        """A column as labels, 1 where a row is anomalous; refuses a cell that is no label."""
+        """A column as labels, 1 for anomalous; refuses a cell that is not a label."""
         cells = self.frame[column]
         labels = read_labels(cells, signed=signed)
         if labels.null_count():
@@ -128,7 +128,7 @@ class Block:
 
 
 class Source(Protocol):
-    """One file of a table; ``name`` is its name in messages, ``notes`` what was found out."""
+    """One file of a table; ``name`` is its name in messages."""
 
     name: str
     columns: tuple[str, ...]
@@ -153,7 +153,7 @@ class Source(Protocol):
 
 
 class TimeOrder:
-    """Checks that times increase from row to row, each entity for itself, from block to block."""
+    """Checks that the times of each entity increase, from block to block."""
 
     def __init__(self, column: str, *, dated: bool = True) -> None:
         self._column, self._dated = column, dated

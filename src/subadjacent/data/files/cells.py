@@ -1,4 +1,4 @@
-"""The value of a cell of text: a number, however people write it, a label, or a missing value.
+"""The value of a cell of text: a number, a label, or a missing value.
 
 A cell that a spreadsheet would run as a formula, such as an entity ``=cmd|…``, is written with an
 apostrophe before it, as OWASP advises, and read without it: ``guard`` and ``unguard``.
@@ -59,7 +59,7 @@ def blank_missing(cells: pl.Series) -> pl.Series:
 def read_numbers(
     cells: pl.Series, *, decimal_comma: bool = False, comma_thousands: bool = False
 ) -> tuple[pl.Series, int | None]:
-    """Text as floats, and the place of the first cell that is neither number nor missing.
+    """Text as floats, and the first cell that is neither number nor missing.
 
     ``true`` and ``false`` are 1 and 0, and ``45 %`` is 45. Thousands may be set apart by spaces
     or apostrophes; by points where commas are decimal marks; by commas where they are known to do
@@ -98,7 +98,7 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
 
 
 def _evidence_of_mark(cells: list[str], mark: str) -> dict[str, bool]:
-    """Whether a mark is surely a decimal one in some cell; whether it may set thousands apart."""
+    """Whether a mark is a decimal one in some cell; whether it may separate thousands."""
     other_mark = "." if mark == "," else ","
     plain = re.compile(rf"[+-]?\d*{re.escape(mark)}\d+(e[+-]?\d+)?")
     alone = re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(mark)}\d{{3}})+")
@@ -116,7 +116,7 @@ def _evidence_of_mark(cells: list[str], mark: str) -> dict[str, bool]:
 
 
 def _bare(cell: str) -> str:
-    """A cell in lower case, with an ASCII minus, without spaces around it or a per cent sign."""
+    """A cell in lower case with an ASCII minus, without spaces or per cent sign."""
     return cell.strip().lower().replace("\u2212", "-").removesuffix("%").rstrip()
 
 

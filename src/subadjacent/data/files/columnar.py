@@ -1,4 +1,4 @@
-"""Parquet and Arrow files → frames, some rows at a time, decoded in a process of their own.
+"""Parquet and Arrow files → blocks of rows, decoded in a process of their own.
 
 polars aborts the whole process on some damaged files, and writes on standard error before it
 raises on others. A damaged file may therefore end the process that decodes it, and nothing else.
@@ -87,7 +87,7 @@ class ColumnarFile:
 
 
 def _check_whole(path: Path, name: str, kind: Format) -> None:
-    """Refuse a file that is cut off or something else, by its first and last bytes."""
+    """Refuse a file that is cut off, or of another format."""
     with path.open("rb") as file:
         begins = file.read(len(kind.mark)) == kind.mark
         size = file.seek(0, 2)

@@ -1,4 +1,4 @@
-"""Text files of a table (CSV and its relatives) → frames of text, with the line of every row."""
+"""Text files of a table, such as CSV → blocks of text cells with line numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -93,33 +93,20 @@ class Delimited:
         )  # fmt: skip
 
     def _quoted(self, batch: list[Line], more: Iterator[Line]) -> tuple[list[int], list[list[str]]]:
-        """Records of lines with quotes; one that is open after the last line takes further ones."""
-        fed = 0
-        seen = [number for number, _ in batch]
-
-        def feed() -> Iterator[str]:
-            nonlocal fed
-            for _, text in batch:
-                fed += 1
-                yield text + "\n"
-            for number, text in more:
-                fed += 1
-                seen.append(number)
-                yield text + "\n"
-
-        reader = csv.reader(feed(), delimiter=self.layout.separator, strict=True)
+        """The records of lines with quotes; an open quote continues on further lines."""
+        texts = (text + "\n" for _, text in chain(batch, more))
+        reader = csv.reader(texts, delimiter=self.layout.separator, strict=True)
         numbers: list[int] = []
         records: list[list[str]] = []
-        while fed < len(batch):
-            number = seen[fed]
+        while reader.line_num < len(batch):
+            numbers.append(batch[reader.line_num][0])
             try:
                 records.append(next(reader))
             except csv.Error as error:
                 raise InputError(
-                    f'{self.name}, line {number}, must have its quotes (") in pairs around a cell; '
-                    f"{error}: close or remove them"
+                    f'{self.name}, line {numbers[-1]}, must have its quotes (") in pairs around a '
+                    f"cell; {error}: close or remove them"
                 ) from error
-            numbers.append(number)
         return numbers, records
 
     def _check_width(self, number: int, cells: int, following: Iterator[Line]) -> None:

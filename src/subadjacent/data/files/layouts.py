@@ -1,4 +1,4 @@
-"""How dates and clocks are written: a pattern for each usual way, and for a format that is given.
+"""Layouts of dates and times of day: patterns, and the moments that they find.
 
 A pattern is a regular expression with named groups, as polars takes it. What it finds in a cell
 (``GROUPS``) is put together by ``timestamps``. Ways that look alike, such as 01/02/2024 with the
@@ -92,7 +92,7 @@ def has_date(layout: str) -> bool:
 
 
 def format_of(layout: str, cell: str) -> str:
-    """A cell with the words of strptime in the place of what a layout finds there."""
+    """A cell with directives of strptime in place of what a layout finds."""
     match = _in_python(pattern_of(layout)).match(cell.strip())
     if match is None:
         return layout
@@ -173,7 +173,7 @@ WORDS_IN_GROUPS = ("name", "half", "zone", "sign")
 
 
 def read_written(cells: pl.Series, layout: str, unit: Unit, *, zoned: bool) -> pl.Series:
-    """The moments that cells hold, without a zone; those with an offset are put in UTC.
+    """The moments in cells, without a zone; those with an offset in UTC.
 
     Null where a cell does not fit the layout, holds a day that there is not, is before or after
     what can be told, or has an offset though ``zoned`` says otherwise, or none.
@@ -211,7 +211,7 @@ def read_written(cells: pl.Series, layout: str, unit: Unit, *, zoned: bool) -> p
 
 
 def find_parts(cells: pl.Series, layout: str) -> pl.DataFrame:
-    """The groups of a layout's pattern in each cell, as text: a column for each of ``GROUPS``."""
+    """The groups of a layout's pattern in each cell, one column each."""
     import polars as pl
 
     groups = cells.str.strip_chars().str.extract_groups(pattern_of(layout)).struct.unnest()

@@ -1,4 +1,4 @@
-"""Files of bytes, packed or not → text, with a bound on what may come out of them.
+"""Packed and plain files → bytes and their encoding, within bounds.
 
 A few kilobytes can unpack to more than any machine holds, and a line may never end. Both are
 refused when the bound is passed, with no more than that in memory, and nothing on disk.
@@ -62,7 +62,7 @@ def open_bytes(path: Path, name: str) -> io.BufferedReader:
 
 
 def check_unpacked(path: Path, name: str) -> None:
-    """Refuse a small file that unpacks to too much before any of it is taken apart.
+    """Refuse a small file that unpacks to too much, before it is read.
 
     Of a larger one no more is looked at; its bound holds while it is read.
     """
@@ -74,7 +74,7 @@ def check_unpacked(path: Path, name: str) -> None:
 
 
 def find_encoding(head: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """The encoding of a file's first bytes, and notes on it; refuses bytes that are no text."""
+    """The encoding of a file's first bytes, and notes on it; refuses binary data."""
     for mark, (known, note) in BOMS.items():
         if head.startswith(mark):
             if known != "utf-16":
@@ -96,7 +96,7 @@ def find_encoding(head: bytes, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 class _BoundedReader(io.RawIOBase):
-    """Bytes of a stream, until they are more than ``most`` or a line of them has no end."""
+    """Bytes of a stream; refuses more than ``most``, and a line without an end."""
 
     def __init__(
         self, stream: IO[bytes], name: str, most: int | None = None, archive: Any = None

@@ -1,4 +1,4 @@
-"""Names, patterns and standard input → files that can be read, and errors in our own words."""
+"""Names, patterns and standard input → open files; other errors → ours."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _copy_to_file(name: str) -> Path:
 
 
 def _copy(stream: IO[bytes], out: IO[bytes], copy: Path, name: str) -> None:
-    """Copy a stream that may never end, up to a bound; what is no table is refused at once."""
+    """Copy a stream up to a bound; refuse binary data at once."""
     free = shutil.disk_usage(copy.parent).free
     most, total = min(MAX_COPIED_BYTES, free // 2), 0
     while data := stream.read(HEAD_BYTES):

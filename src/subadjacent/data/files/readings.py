@@ -63,7 +63,7 @@ def choose_forms(
 
 
 def _dates_or_counter(files: Sequence[FileForms], column: TimeColumn) -> tuple[str, str]:
-    """Digits are dates where every row of every file is one; a counter must not become a date."""
+    """Choose dates where every row of every file is one, else a counter."""
     for source, forms in files:
         with only_our_errors(source.name):
             for block in source.blocks(BLOCK_ROWS, column.names):
@@ -84,7 +84,7 @@ class _Example(NamedTuple):
 
 
 class _Comparison:
-    """Readings of the same cells side by side: which of them can read all, and increase."""
+    """Compares readings: which can read all cells, and which have increasing times."""
 
     def __init__(self, kinds: Sequence[str], column: TimeColumn, entity: str | None) -> None:
         self._column, self._entity = column, entity

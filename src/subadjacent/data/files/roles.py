@@ -71,7 +71,7 @@ class Roles:
 
 
 def assign(source: Source, sample: Block, given: Columns, time_format: str | None) -> Roles:
-    """Give every column of a file its role, from names, types and a sample of rows."""
+    """Assign a role to every column, from names, types and a sample of rows."""
     ignored = _find_columns(source, given.ignore, "to be left out")
     _check_given(source, given, ignored)
     only = _only(source, sample, given)
@@ -148,7 +148,7 @@ def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None
 
 
 def _only(source: Source, sample: Block, given: Columns) -> list[str]:
-    """The columns that the user named as channels, or that a model knows; none if all may be."""
+    """The channels that the user named, or that a model knows; empty for all."""
     if not given.only:
         return list(given.known) if set(given.known) <= set(source.columns) else []
     only = _find_columns(source, given.only, "to be taken")
@@ -226,7 +226,7 @@ def _without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _row_numbers(sample: Block, columns: Sequence[str], unnamed: Collection[str]) -> dict[str, str]:
-    """The columns that count the rows, and are named as row numbers are, or not at all."""
+    """Columns that count the rows, and have such a name or none."""
     called, flat = columns_named(ROW_NAMES, columns), set(sample.frame.columns)
     maybe = [column for column in columns if column in flat and column in (*called, *unnamed)]
     counting = [column for column in maybe if counts_rows(sample.frame[column])]

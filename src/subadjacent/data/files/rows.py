@@ -1,4 +1,4 @@
-"""CSV and Parquet files → frames of times, entities and channels; whole, or part by part."""
+"""CSV, Parquet and Arrow files → frames of times, entities and channels."""
 
 from __future__ import annotations
 
@@ -111,14 +111,14 @@ class Rows:
         return sum(source.length for source in self._sources)
 
     def over(self, sources: Sequence[Source]) -> Rows:
-        """The rows of other files that are written like the first of these, and read like it."""
+        """The rows of other files in the format of the first of these."""
         copied = copy.copy(self)
         copied._sources = tuple(sources)
         copied._forms = self._forms[:1] * len(sources)
         return copied
 
     def check_alike(self, source: Source) -> None:
-        """Refuse a file that is not written like the first: it could not be read ``over`` it."""
+        """Refuse a file that is not in the format of the first."""
         first = self._sources[0]
         _check_columns(first, source)
         if _narrow((first, source), self.channels) != self._narrow:
@@ -141,7 +141,7 @@ class Rows:
     def named_blocks(
         self, rows: int, *, names_only: bool = False
     ) -> Iterator[tuple[Block, pl.Series]]:
-        """Everything as the files have it, at most ``rows`` at a time, with each row's entity.
+        """All rows as the files have them, in blocks, with each row's entity.
 
         Of the columns, those that scores depend on are there, or that of the entities alone.
         """
@@ -195,7 +195,7 @@ class Rows:
             yield block.without(self._missing)
 
     def _has_signs(self, label: str) -> bool:
-        """Whether -1 stands among the labels; all are read only while nothing but 1 was seen."""
+        """Whether the labels contain -1; reads on while all labels are 1."""
         for source in self._sources:
             with only_our_errors(source.name):
                 for block in self._blocks(source, BLOCK_ROWS, (label,)):

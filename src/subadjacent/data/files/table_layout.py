@@ -1,4 +1,4 @@
-"""How a table of text is laid out: separator, header, lines around it, and marks in numbers.
+"""The layout of a table of text: separator, header, units, decimal mark.
 
 All of it is found in the first lines. The header is the fullest of the lines above the first row;
 lines above it are titles, and lines between it and the first row are units.
@@ -62,7 +62,7 @@ class TableLayout:
 
 
 class _Record(NamedTuple):
-    """The cells of one line, or of several that quotes hold together, and the first's number."""
+    """The cells of one record, and the number of its first line."""
 
     line: int
     cells: list[str]
@@ -79,7 +79,7 @@ class _Record(NamedTuple):
 
 
 def find_layout(head: str, name: str) -> TableLayout:
-    """The layout of a table, from its first lines; ``name`` is the file's name in messages."""
+    """The layout of a table, from its first lines."""
     lines = _numbered(head)
     plain = [line for line in lines if not _begins_with_hash(line[1])] or lines
     separator = _find_separator([text for _, text in plain])
@@ -174,7 +174,7 @@ def _find_separator(lines: Sequence[str]) -> str:
 
 
 def _commonest_width(lines: Sequence[str], separator: str) -> tuple[int, float]:
-    """The commonest number of cells, the first of several, and the share of lines that have it."""
+    """The commonest number of cells, and the share of lines that have it."""
     counts = [_count(line, separator) for line in lines]
     width, times = Counter(counts).most_common(1)[0]
     return width, times / len(counts)
@@ -229,7 +229,7 @@ def _are_units(record: _Record, row: _Record) -> bool:
 def _commented_header(
     comments: Sequence[Line], row: _Record, separator: str, name: str
 ) -> _Record | None:
-    """The last comment above the rows, where it has as many cells and they are names."""
+    """The last comment above the rows, if it holds as many names."""
     above = [line for line in comments if line[0] < row.line]
     if not above:
         return None

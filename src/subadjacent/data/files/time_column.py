@@ -1,4 +1,4 @@
-"""Which column of a file is the time, or which two: one of dates and one of clocks."""
+"""The time of a file: one column, or a column of dates and one of clocks."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TimeColumn:
 
 
 def _clock_as_text(cells: pl.Series) -> pl.Series:
-    """Clocks of a Parquet file as a text file has them; anything else as it is."""
+    """Times of day as text; other columns unchanged."""
     return cells.dt.to_string("%H:%M:%S%.6f") if cells.dtype == pl.Time else cells
 
 
@@ -78,7 +78,7 @@ Found = tuple[TimeColumn, tuple[TimeForm, ...]]
 def find_time(
     source: Source, sample: Block, given: str | None, free: Sequence[str], written: str | None
 ) -> Found | None:
-    """The time of a file: the column that is named, or the one that looks like it, if any.
+    """The time column of a file, named or detected; None without one.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def find_time(
 def forms_in(
     source: Source, sample: Block, column: TimeColumn, written: str | None
 ) -> tuple[TimeForm, ...]:
-    """The forms in which a file's times can be read; refuses a column that holds none."""
+    """The forms in which a file's times can be read; refuses other columns."""
     frame = sample.frame
     nested = not set(column.names) <= set(frame.columns)
     forms = () if nested else _forms(source, sample, column, written)
@@ -146,7 +146,7 @@ def forms_in(
 def time_error(
     block: Block, row: int, column: TimeColumn, form: TimeForm | None = None
 ) -> InputError:
-    """The error for a cell that holds no time, or one that is not written as the others are."""
+    """The error for a cell that cannot be read as a time."""
     cell = column.cells(block.frame).slice(row, 1)
     rule = f"must have {EXAMPLES}"
     remedy = (
@@ -182,7 +182,7 @@ def _forms(
 def _candidates(
     source: Source, sample: Block, free: Sequence[str], written: str | None
 ) -> list[TimeColumn]:
-    """Columns whose name or type is that of times; a date and a clock are one."""
+    """Columns with a name or type of times; a date and a clock count as one."""
     # only once: a frame computes its schema anew, of all columns, at every access
     schema, may_be = sample.frame.schema, set(free)
     single = [
@@ -220,7 +220,7 @@ def _is_pair(source: Source, sample: Block, pair: TimeColumn, written: str | Non
 def _first_as_time(
     source: Source, sample: Block, free: Sequence[str], written: str | None
 ) -> Found | None:
-    """A first column whose name tells nothing is the time when all its cells are times."""
+    """The first column, if its name says nothing and all its cells are times."""
     first = source.columns[0]
     if first not in free or sample.frame.schema.get(first) != pl.String:
         return None

@@ -1,4 +1,4 @@
-"""A column of times, however it is written (ISO text, epoch numbers, dates, a counter) → times.
+"""Columns of times in any form (ISO text, epoch numbers, dates, counters) → times.
 
 The way of writing is found once, in a sample, so that every part of a file is read alike.
 """
@@ -76,7 +76,7 @@ class TimeForm:
 
     @property
     def has_date(self) -> bool:
-        """Whether these say which day it is: those that do not are put on the first of 1970."""
+        """Whether these have dates; others are put on 1 January 1970."""
         return not self.is_text or has_date(self.kind)
 
     @property
@@ -136,7 +136,7 @@ class TimeForm:
 
 
 def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeForm, ...]:
-    """The forms that read most of a sample's cells, and equally many; none where no cell is read.
+    """The forms that read the most cells of a sample; none if no cell is read.
 
     There are several where dates can be read with the day or the month first, and where digits
     such as 20240131 are dates or count.
@@ -161,7 +161,7 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
 
 
 def text_form(kind: str, cells: pl.Series) -> TimeForm:
-    """A layout or format, with the zone and the digits that most or some of its cells have."""
+    """The form of a layout or format, with the zone and precision of its cells."""
     form = TimeForm(kind)
     groups = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
     written = int((groups["year"].is_not_null() | groups["hour"].is_not_null()).sum())

@@ -84,7 +84,7 @@ class NeuralMethod(Method):
         Rows from one training window to the next. "auto" aims at 4,000 windows an epoch.
     validation_fraction
         Share of the training rows, at the end, held out for stopping and calibration.
-    budget
+    max_training_time
         Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
     temperature, block, smoothing, dynamic
         See ``PaperScore``; as they are here, a row's score is its mean error.
@@ -106,7 +106,7 @@ class NeuralMethod(Method):
     decay: float = 1.0
     stride: int | Auto = "auto"
     validation_fraction: float = 0.2
-    budget: str | float | None = None
+    max_training_time: str | float | None = None
     temperature: float = 0.0
     block: int | None = None
     smoothing: int = 1
@@ -301,7 +301,9 @@ class NeuralMethod(Method):
             learning_rate=self.usual_learning_rate() if isinstance(rate, str) else rate,
             decay=self.decay,
             patience=self.patience,
-            budget=None if self.budget is None else duration(self.budget, name="budget"),
+            max_training_time=None
+            if self.max_training_time is None
+            else duration(self.max_training_time, name="max_training_time"),
             seed=seed,
         )
 

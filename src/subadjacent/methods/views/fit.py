@@ -222,7 +222,10 @@ def _view_residuals(
         band = settings.neighbours(settings.near, settings.far)
         sides = fit_sides(segments, band, axes, local=name == LOCAL, looks_ahead=looks_ahead)
     return ViewResiduals(
-        sides.ridge, sides.unseen, [sides.ridge.judged(len(segment)) for segment in segments], axes
+        sides.ridge,
+        sides.unseen,
+        [sides.ridge.assessed(len(segment)) for segment in segments],
+        axes,
     )
 
 

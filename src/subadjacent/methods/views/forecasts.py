@@ -19,7 +19,7 @@ from subadjacent.methods.views.settings import LOCAL
 from subadjacent.methods.views.view import ACROSS, WHOLE, ForecastingView, parts_of
 from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import CLIP
-from subadjacent.ridge.few import FEW, FewRows
+from subadjacent.ridge.few import MAX_GATHERED_ROWS, FewRows
 from subadjacent.runtime import side_by_side
 from subadjacent.scoring.residual_scale import ChannelScale, JointSquares, Squares, chunks
 from subadjacent.scoring.weights import PartWeights
@@ -125,11 +125,15 @@ class Forecasts:
             view, few = self._views[number], self._few[number]
             if view.ridge is None:
                 own = cut(rows[first:last])
-            elif few is not None and count <= FEW and _has_neighbours(view, rows, first, last):
+            elif (
+                few is not None
+                and count <= MAX_GATHERED_ROWS
+                and _has_neighbours(view, rows, first, last)
+            ):
                 own = few.residuals(rows, first, last)
             else:
                 own = view.ridge.residuals(rows, first, last)
-                assessed[:, number] = view.ridge.judged(len(rows))[first:last]
+                assessed[:, number] = view.ridge.assessed(len(rows))[first:last]
             table[:, 0, number] = own
             for start, stop in chunks(count):
                 within = np.minimum(np.maximum(own[start:stop], -CLIP), CLIP, dtype=np.float64)

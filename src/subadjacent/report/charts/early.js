@@ -1,4 +1,7 @@
 // Light or dark before anything is painted, so that a dark page does not flash; theme.js goes on.
 "use strict";
-document.documentElement.dataset.theme =
-  localStorage.getItem("subadjacent-theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+{
+  let kept = null;
+  try { kept = localStorage.getItem("subadjacent-theme"); } catch { /* a browser may refuse to keep anything */ }
+  document.documentElement.dataset.theme = kept ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+}

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from subadjacent.service import records
+from subadjacent.service.alarm_store import find_alarm
+from subadjacent.service.alarm_store import list_alarms as read_alarms
 from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.hub import Hub
-from subadjacent.service.problems import not_found
+from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.schemas import Acknowledge, AlarmList, AlarmRecord, Key
 
 LISTED = 100
@@ -33,12 +33,12 @@ async def list_alarms(
     ] = None,
 ) -> Response:
     """The newest alarms first; ``before`` an alarm's id, to page on."""
-    hub: Hub = request.app.state.hub
-    key = None if series is None else hub.find(series).id
+    registry: SeriesRegistry = request.app.state.registry
+    key = None if series is None else registry.find(series).id
 
     def read() -> list[dict[str, Any]]:
-        with hub.reader() as tables:
-            return records.alarms(tables, series=key, state=state, limit=limit, before=before)
+        with registry.reader() as tables:
+            return read_alarms(tables, series=key, state=state, limit=limit, before=before)
 
     return Json({"alarms": await run_in_threadpool(read)})
 
@@ -46,26 +46,24 @@ async def list_alarms(
 @router.get("/{key}", response_model=AlarmRecord)
 async def get_alarm(request: Request, key: Key) -> Response:
     """One alarm, and why."""
-    hub: Hub = request.app.state.hub
+    registry: SeriesRegistry = request.app.state.registry
 
-    def read() -> dict[str, Any] | None:
-        with hub.reader() as tables:
-            return records.alarm_by_key(tables, key)
+    def read() -> dict[str, Any]:
+        with registry.reader() as tables:
+            return find_alarm(tables, key)
 
-    if (found := await run_in_threadpool(read)) is None:
-        raise not_found("alarm", key)
-    return Json(found)
+    return Json(await run_in_threadpool(read))
 
 
 @router.post("/{key}/acknowledge", response_model=AlarmRecord)
 async def acknowledge(request: Request, key: Key, wanted: Acknowledge | None = None) -> Response:
     """Say that somebody has seen it."""
-    hub: Hub = request.app.state.hub
-    return Json(await hub.acknowledge(key, "" if wanted is None else wanted.note))
+    registry: SeriesRegistry = request.app.state.registry
+    return Json(await registry.acknowledge(key, "" if wanted is None else wanted.note))
 
 
 @router.post("/{key}/normal", response_model=AlarmRecord)
 async def mark_normal(request: Request, key: Key) -> Response:
     """Say that it was none; the series learns from it."""
-    hub: Hub = request.app.state.hub
-    return Json(await hub.mark_normal(key))
+    registry: SeriesRegistry = request.app.state.registry
+    return Json(await registry.mark_normal(key))

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS
 from subadjacent.service.events import EventStream
-from subadjacent.service.hub import Hub
+from subadjacent.service.registry import SeriesRegistry
 
 router = APIRouter(tags=["events"], responses=PROBLEMS)
 
@@ -30,6 +30,6 @@ async def events(
     ] = None,
 ) -> Response:
     """Listen to all series, or to one."""
-    hub: Hub = request.app.state.hub
-    hub.listeners.check_room()
-    return EventStream(hub.listeners, series)
+    registry: SeriesRegistry = request.app.state.registry
+    registry.listeners.check_room()
+    return EventStream(registry.listeners, series)

@@ -8,8 +8,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response
 
 from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.hub import Hub
 from subadjacent.service.problems import Refusal
+from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.schemas import Health
 
 router = APIRouter(tags=["health"])
@@ -31,7 +31,7 @@ async def metrics(request: Request) -> Response:
 @router.get("/ready", response_model=Health, responses={503: PROBLEMS[503]})
 async def ready(request: Request) -> Response:
     """Rows can be taken."""
-    hub: Hub = request.app.state.hub
-    if not hub.writer.is_alive:
+    registry: SeriesRegistry = request.app.state.registry
+    if not registry.writer.is_alive:
         raise Refusal(503, "the service starts or ends: try again in a moment")
     return Json({"status": "ok"})

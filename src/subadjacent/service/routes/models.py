@@ -13,7 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.bodies import (
+from subadjacent.service.body_limits import max_columns
+from subadjacent.service.jobs import Jobs
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.request_body import (
     CSV,
     PARQUET,
     TABLES,
@@ -21,8 +24,6 @@ from subadjacent.service.bodies import (
     read_rows,
     unknown_type,
 )
-from subadjacent.service.hub import Hub
-from subadjacent.service.jobs import Jobs
 from subadjacent.service.routes.series import ROWS_BODY
 from subadjacent.service.schemas import (
     JobRecord,
@@ -32,7 +33,6 @@ from subadjacent.service.schemas import (
     ScoresRecord,
 )
 from subadjacent.service.scores import score_batch
-from subadjacent.service.widths import most_columns
 
 router = APIRouter(prefix="/api", tags=["models"], responses=PROBLEMS)
 
@@ -56,8 +56,8 @@ ONE_AT_A_TIME = asyncio.Semaphore(1)
 @router.get("/models", response_model=ModelList)
 async def list_models(request: Request) -> Response:
     """All models, and the latest fits."""
-    hub, jobs = _parts(request)
-    return Json({"models": hub.models.records(), "jobs": jobs.records()})
+    registry, jobs = _parts(request)
+    return Json({"models": registry.models.records(), "jobs": jobs.records()})
 
 
 @router.post(
@@ -78,14 +78,14 @@ async def fit_model(
     A model of that name is replaced. Where no series has that name, the rows of the file become
     one, so that its alarms appear.
     """
-    hub, jobs = _parts(request)
+    registry, jobs = _parts(request)
     # the rows of the file may become a series of that name
     check_series_name(name)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in TABLES:
         raise unknown_type(kind, TABLES)
     jobs.check_room()
-    hub.models.check_room(name, hub.settings.limits.models)
+    registry.models.check_room(name, registry.settings.limits.models)
     with tempfile.NamedTemporaryFile(dir=jobs.folder, prefix="file-", delete=False) as file:
         path = Path(file.name)
     try:
@@ -109,24 +109,24 @@ async def get_job(request: Request, key: Key) -> Response:
 @router.post("/score", response_model=ScoresRecord, openapi_extra={"requestBody": ROWS_BODY})
 async def score(request: Request, model: ModelName) -> Response:
     """Score rows in one go, with look-ahead: nothing of them is kept."""
-    hub, _ = _parts(request)
-    known = hub.models.find(model)
+    registry, _ = _parts(request)
+    known = registry.models.find(model)
     body, kind = await request.body(), request.headers.get("content-type", "")
-    limits = hub.settings.limits
+    limits = registry.settings.limits
     batch = await run_in_threadpool(
         read_rows,
         body,
         kind,
-        most_rows=limits.scored_rows,
-        most_columns=most_columns(limits.channels),
-        folder=hub.folder,
+        max_rows=limits.scored_rows,
+        max_columns=max_columns(limits.channels),
+        folder=registry.folder,
     )
     async with ONE_AT_A_TIME:
-        detector = await run_in_threadpool(hub.models.detector, known.key)
+        detector = await run_in_threadpool(registry.models.detector, known.key)
         found = await run_in_threadpool(partial(score_batch, detector, batch))
     return Json(found)
 
 
-def _parts(request: Request) -> tuple[Hub, Jobs]:
+def _parts(request: Request) -> tuple[SeriesRegistry, Jobs]:
     state = request.app.state
-    return state.hub, state.jobs
+    return state.registry, state.jobs

@@ -12,11 +12,11 @@ from starlette.responses import Response
 
 from subadjacent.data.clock import DAY, duration
 from subadjacent.errors import InputError
-from subadjacent.service import records
 from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.bodies import CSV, JSON, LINES, PARQUET, TABLES, read_rows
-from subadjacent.service.hub import Hub
-from subadjacent.service.moments import check_ahead
+from subadjacent.service.body_limits import max_columns
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.request_body import CSV, JSON, LINES, PARQUET, TABLES, read_rows
+from subadjacent.service.row_store import history
 from subadjacent.service.schemas import (
     ROWS_EXAMPLE,
     HistoryRecord,
@@ -26,7 +26,7 @@ from subadjacent.service.schemas import (
     Switch,
     TakenRecord,
 )
-from subadjacent.service.widths import most_columns
+from subadjacent.service.times import check_ahead
 
 PREFIX = "/api/series"
 ROWS_PATH = f"{PREFIX}/{{name}}/rows"
@@ -35,7 +35,7 @@ router = APIRouter(prefix=PREFIX, tags=["series"], responses=PROBLEMS)
 
 SeriesName = Annotated[str, Path(description="The name of the series.", examples=["pump"])]
 
-MOST_HISTORY, MOST_POINTS = 100_000, 20_000
+MAX_HISTORY, MAX_POINTS = 100_000, 20_000
 """Rows that are read at once, and points that are sent: a chart of a screen shows fewer."""
 
 LONGEST_MUTE = 366 * DAY
@@ -68,20 +68,20 @@ ROWS_BODY: dict[str, Any] = {
 @router.get("", response_model=SeriesList)
 async def list_series(request: Request) -> Response:
     """All series, the worst first."""
-    return Json({"series": _hub(request).all_series()})
+    return Json({"series": _registry(request).all_series()})
 
 
 @router.get("/{name}", response_model=SeriesRecord)
 async def get_series(request: Request, name: SeriesName) -> Response:
     """One series."""
-    hub = _hub(request)
-    return Json(hub.record(hub.find(name)))
+    registry = _registry(request)
+    return Json(registry.record(registry.find(name)))
 
 
 @router.delete("/{name}", status_code=204)
 async def delete_series(request: Request, name: SeriesName) -> Response:
     """Forget a series with its rows and alarms."""
-    await _hub(request).delete(name)
+    await _registry(request).delete(name)
     return Response(status_code=204)
 
 
@@ -96,29 +96,29 @@ async def push_rows(request: Request, name: SeriesName) -> Response:
     The answer comes when the rows are on disk. All rows of a request are taken, or none; late
     and duplicate ones are counted and left out.
     """
-    hub = _hub(request)
+    registry = _registry(request)
     body, kind = await request.body(), request.headers.get("content-type", "")
-    limits = hub.settings.limits
+    limits = registry.settings.limits
     read = partial(
         read_rows,
         body,
         kind,
-        most_rows=limits.rows,
-        most_columns=most_columns(limits.channels),
-        folder=hub.folder,
+        max_rows=limits.rows,
+        max_columns=max_columns(limits.channels),
+        folder=registry.folder,
     )
     long = len(body) > INLINE_BYTES or kind.startswith(TABLES)
     batch = await run_in_threadpool(read) if long else read()
     check_ahead(batch.times, batch.kind, limits.days_ahead, clock.time())
-    taken = await hub.push(name, batch)
-    request.app.state.measures.rows(taken.taken, taken.late, taken.duplicates)
+    result = await registry.push(name, batch)
+    request.app.state.measures.rows(result.accepted, result.late, result.duplicates)
     return Json(
         {
-            "taken": taken.taken,
-            "late": taken.late,
-            "duplicates": taken.duplicates,
-            "left_out": list(taken.left_out),
-            "answers": taken.answers,
+            "taken": result.accepted,
+            "late": result.late,
+            "duplicates": result.duplicates,
+            "left_out": list(result.left_out),
+            "answers": result.answers,
         }
     )
 
@@ -131,20 +131,20 @@ async def get_history(
         int | None, Query(ge=0, le=2**62, description="A row's number; the newest if left out.")
     ] = None,
     limit: Annotated[
-        int, Query(ge=1, le=MOST_HISTORY, description="Rows that are looked at.")
+        int, Query(ge=1, le=MAX_HISTORY, description="Rows that are looked at.")
     ] = 2_000,
     points: Annotated[
-        int, Query(ge=10, le=MOST_POINTS, description="Rows that are sent, about.")
+        int, Query(ge=10, le=MAX_POINTS, description="Rows that are sent, about.")
     ] = 2_000,
 ) -> Response:
     """The newest rows before row ``before``, thinned so that no peak is lost."""
-    hub = _hub(request)
-    series = hub.find(name)
+    registry = _registry(request)
+    series = registry.find(name)
 
     def read() -> Json:
-        with hub.reader() as tables:
+        with registry.reader() as tables:
             return Json(
-                records.history(
+                history(
                     tables,
                     series.id,
                     series.channels,
@@ -164,15 +164,15 @@ async def mute(request: Request, name: SeriesName, wanted: Mute) -> Response:
     seconds = None if wanted.length is None else duration(wanted.length, name="for")
     if seconds is not None and seconds > LONGEST_MUTE:
         raise InputError.of("for", "must be a year at most", f"got {wanted.length!r}")
-    return Json(await _hub(request).mute(name, seconds))
+    return Json(await _registry(request).mute(name, seconds))
 
 
 @router.put("/{name}/model", response_model=SeriesRecord)
 async def switch_model(request: Request, name: SeriesName, wanted: Switch) -> Response:
     """Judge a series by another model, or by what it learns alone."""
-    return Json(await _hub(request).switch(name, wanted.model))
+    return Json(await _registry(request).switch(name, wanted.model))
 
 
-def _hub(request: Request) -> Hub:
-    hub: Hub = request.app.state.hub
-    return hub
+def _registry(request: Request) -> SeriesRegistry:
+    registry: SeriesRegistry = request.app.state.registry
+    return registry

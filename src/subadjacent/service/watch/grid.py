@@ -11,13 +11,13 @@ from collections.abc import Iterator
 MILLISECONDS = 1_000
 """In a second."""
 
-MOST_POINTS = 11_000
+MAX_POINTS = 11_000
 """Points of one series that the server gives in one answer; it refuses to give more."""
 
-MOST_VALUES = 500_000
+MAX_VALUES = 500_000
 """Values asked for in one answer, of all series together: some 15 MB of JSON."""
 
-UNKNOWN = 1_000
+DEFAULT_POINTS = 1_000
 """Points to ask for while nobody knows how many series there are."""
 
 
@@ -44,8 +44,8 @@ def wait_for_next(now: int, step: int, offset: int = 0) -> int:
 def points_at_once(series: int) -> int:
     """Points of each of so many series that one answer may hold."""
     if series == 0:
-        return UNKNOWN
-    return min(MOST_POINTS, max(1, MOST_VALUES // series))
+        return DEFAULT_POINTS
+    return min(MAX_POINTS, max(1, MAX_VALUES // series))
 
 
 def next_part(first: int, last: int, step: int, points: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from subadjacent.data.cleaning import LARGEST
 from subadjacent.errors import InputError
 from subadjacent.service.watch.grid import MILLISECONDS, ticks
-from subadjacent.service.watch.settings import Settings
+from subadjacent.service.watch.settings import WatchSettings
 
 Array = NDArray[np.float64]
 Labels = tuple[tuple[str, str], ...]
@@ -51,7 +51,7 @@ class ReadFailure(Exception):  # noqa: N818 — reads as a fact
 class PrometheusAPI:
     """Asks one server. To be used in ``async with``."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WatchSettings) -> None:
         self._url = f"{settings.prometheus}/api/v1/query_range"
         self._settings = settings
         self._seconds = settings.timeout / MILLISECONDS
@@ -121,7 +121,7 @@ def read_secret(path: Path) -> str:
     return text
 
 
-def check_secrets(settings: Settings) -> None:
+def check_secrets(settings: WatchSettings) -> None:
     """Refuse, before anything is done, a file of a token or a password that cannot be used."""
     for path in (settings.token_file, settings.password_file):
         if path is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -20,16 +22,18 @@ from pydantic import (
 
 from subadjacent.data.clock import duration
 from subadjacent.errors import DataNotFound, InputError
+from subadjacent.service.settings import Limits, Retention, Settings, Webhook
 from subadjacent.service.watch.grid import MILLISECONDS
+from subadjacent.service.watch.rules import WatchRules
 from subadjacent.streaming.budget import RollingBudget
 
-SHORTEST_STEP = 1 * MILLISECONDS
+MIN_STEP = 1 * MILLISECONDS
 """A server scrapes once a second at most; rows between scrapes would repeat each other."""
 
-FEWEST_ROWS, MOST_ROWS = 100, 100_000
+MIN_HISTORY_ROWS, MAX_HISTORY_ROWS = 100, 100_000
 """Of history: fewer teach nothing; more take minutes a series, and the oldest count for little."""
 
-MOST_VALUES = 50_000_000
+MAX_HISTORY_VALUES = 50_000_000
 """Of the history of all series together, which is held in memory while it is learned: 400 MB."""
 
 INHERITED = ("step", "history", "offset", "forget_after", "false_alarms", "max_series")
@@ -76,12 +80,12 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Query(_Strict):
-    """One query, and how the series that it gives are watched. Times are in milliseconds."""
+class PolledQuery(_Strict):
+    """One query, and how its series are watched; times are in milliseconds."""
 
     name: str = Field(min_length=1)
     expr: str = Field(min_length=1)
-    step: Milliseconds = Field(default=60 * MILLISECONDS, ge=SHORTEST_STEP)
+    step: Milliseconds = Field(default=60 * MILLISECONDS, ge=MIN_STEP)
     history: Milliseconds = 7 * 24 * 3600 * MILLISECONDS
     offset: Wait = 0
     forget_after: Milliseconds = 3600 * MILLISECONDS
@@ -94,31 +98,47 @@ class Query(_Strict):
     @model_validator(mode="after")
     def _check_history(self) -> Self:
         rows = self.history // self.step
-        if not FEWEST_ROWS <= rows <= MOST_ROWS:
+        if not MIN_HISTORY_ROWS <= rows <= MAX_HISTORY_ROWS:
             raise ValueError(
-                f"history must be {FEWEST_ROWS} to {MOST_ROWS:,} times step; it is {rows:,} times"
+                f"history must be {MIN_HISTORY_ROWS} to {MAX_HISTORY_ROWS:,} times step; "
+                f"it is {rows:,} times"
             )
-        if rows * self.max_series > MOST_VALUES:
+        if rows * self.max_series > MAX_HISTORY_VALUES:
             raise ValueError(
-                f"history must be at most {MOST_VALUES // self.max_series:,} times step for "
+                f"history must be at most {MAX_HISTORY_VALUES // self.max_series:,} times step for "
                 f"max_series = {self.max_series}; it is {rows:,} times"
             )
         if self.forget_after < self.step:
             raise ValueError("forget_after must be at least step")
         return self
 
+    @property
+    def rules(self) -> WatchRules:
+        """The rules of its alarms."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return WatchRules(
+            self.name,
+            sha256(text.encode()).hexdigest(),
+            self.false_alarms,
+            self.detection_direction,
+            self.min_dev_from_expected,
+        )
 
-class Settings(_Strict):
-    """All that `subadjacent watch` needs to know."""
+
+class WatchSettings(_Strict):
+    """The settings of `subadjacent watch`: what to poll, and the service that shows it."""
 
     prometheus: Annotated[str, AfterValidator(_check_url)]
-    queries: tuple[Query, ...] = Field(min_length=1, max_length=100)
+    queries: tuple[PolledQuery, ...] = Field(min_length=1, max_length=100)
     listen: Annotated[str, AfterValidator(_check_listen)] = "127.0.0.1:9109"
     data: Path | None = None
     username: str | None = None
     password_file: Path | None = None
     token_file: Path | None = None
     timeout: Milliseconds = 30 * MILLISECONDS
+    access_file: Path | None = None
+    retention: Retention = Retention()
+    webhooks: tuple[Webhook, ...] = ()
 
     @model_validator(mode="after")
     def _check_login(self) -> Self:
@@ -128,14 +148,24 @@ class Settings(_Strict):
             raise ValueError("username and token_file must not be given together")
         return self
 
-    @property
-    def address(self) -> tuple[str, int]:
-        """Host and port to listen on."""
-        host, _, port = self.listen.rpartition(":")
-        return host.strip("[]"), int(port)
+    def service(self, data: Path) -> Settings:
+        """The settings of the service; only this machine may write to it without tokens."""
+        series = Limits().series + sum(query.max_series for query in self.queries)
+        found = Settings(
+            listen=self.listen,
+            data=data,
+            token_file=self.access_file,
+            limits=Limits(series=series),
+            retention=self.retention,
+            webhooks=self.webhooks,
+        )
+        read_only = not found.is_loopback and self.access_file is None
+        return found.model_copy(update={"read_only": read_only})
 
 
-def read_settings(path: Path | None, given: Mapping[str, Any], exprs: tuple[str, ...]) -> Settings:
+def read_settings(
+    path: Path | None, given: Mapping[str, Any], exprs: tuple[str, ...]
+) -> WatchSettings:
     """Settings of a TOML file, with what was ``given`` as options in place of what it says.
 
     ``exprs`` are queries from the command line, each named by its own text. What a file says once
@@ -156,7 +186,7 @@ def read_settings(path: Path | None, given: Mapping[str, Any], exprs: tuple[str,
     if len({query["name"] for query in every}) < len(every):
         raise InputError(f"{where}queries must each be given once, under a name of their own")
     try:
-        return Settings.model_validate(found | given | {"queries": every})
+        return WatchSettings.model_validate(found | given | {"queries": every})
     except ValidationError as error:
         raise InputError(where + _first(error, every)) from error
 

@@ -1,0 +1,120 @@
+"""Alarms in the tables: written by the writer, read as clients see them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time as clock
+from dataclasses import asdict
+from typing import Any
+
+from subadjacent.service.problems import not_found
+from subadjacent.service.series import LiveSeries
+from subadjacent.service.times import TimeKind, from_stream, show_time
+from subadjacent.streaming.alarms import CLOSED, LiveAlarm
+from subadjacent.workflow.tables import as_json
+
+SELECT_ALARMS = """
+select alarms.*, series.name as series_name, series.time_kind from alarms
+join series on series.id = alarms.series
+"""
+
+
+def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
+    """An alarm as clients read it; row numbers stand for times where rows have none."""
+    kind = TimeKind(found["time_kind"])
+    counted = kind is TimeKind.none
+    return {
+        "id": found["id"],
+        "series": found["series_name"],
+        "number": found["number"],
+        "state": found["state"],
+        "start": found["first"] if counted else show_time(found["start"], kind),
+        "end": found["last"] if counted else show_time(found["end"], kind),
+        "first": found["first"],
+        "last": found["last"],
+        "severity": found["severity"],
+        "kind": found["kind"],
+        "sentence": found["sentence"],
+        "causes": json.loads(found["causes"]),
+        "permanent": bool(found["for_good"]),
+        "normal": bool(found["normal"]),
+        "acknowledged": bool(found["acknowledged"]),
+        "note": found["note"],
+    }
+
+
+def find_alarm(tables: sqlite3.Connection, key: int) -> dict[str, Any]:
+    """One alarm; refused where there is none."""
+    cursor = tables.cursor()
+    cursor.row_factory = sqlite3.Row
+    found = cursor.execute(f"{SELECT_ALARMS} where alarms.id = ?", (key,)).fetchone()
+    if found is None:
+        raise not_found("alarm", key)
+    return alarm_record(found)
+
+
+def list_alarms(
+    tables: sqlite3.Connection, *, series: int | None, state: str, limit: int, before: int | None
+) -> list[dict[str, Any]]:
+    """The newest alarms first."""
+    rules, values = ["1"], []
+    if series is not None:
+        rules.append("alarms.series = ?")
+        values.append(series)
+    if before is not None:
+        rules.append("alarms.id < ?")
+        values.append(before)
+    if state != "all":
+        rules.append(f"state = {'open' if state == 'open' else 'closed'!r}")
+    found = tables.execute(
+        f"{SELECT_ALARMS} where {' and '.join(rules)} order by alarms.id desc limit ?",
+        (*values, limit),
+    )
+    return [alarm_record(row) for row in found]
+
+
+def write_alarm(tables: sqlite3.Connection, series: LiveSeries, alarm: LiveAlarm) -> int:
+    """Write an alarm that was opened, changed or closed; return its key."""
+    state = "closed" if alarm.state == CLOSED else "open"
+    timed = series.time_kind is not TimeKind.none
+    (key,) = tables.execute(
+        "insert into alarms (series, number, state, start, end, first, last, severity, kind, "
+        "sentence, causes, for_good, opened_at) "
+        "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "on conflict (series, number) do update set state = excluded.state, end = excluded.end, "
+        "last = excluded.last, severity = excluded.severity, kind = excluded.kind, "
+        "sentence = excluded.sentence, causes = excluded.causes, for_good = excluded.for_good "
+        "returning id",
+        (
+            series.id,
+            alarm.number + series.first_number,
+            state,
+            from_stream(alarm.start) if timed else None,
+            from_stream(alarm.end) if timed else None,
+            alarm.first + series.first_row,
+            alarm.last + series.first_row,
+            alarm.severity,
+            alarm.kind,
+            alarm.sentence,
+            json.dumps([_cause_record(series, asdict(cause)) for cause in alarm.causes]),
+            int(alarm.permanent),
+            clock.time(),
+        ),
+    ).fetchone()
+    if state == "open":
+        series.open_alarm = key
+    elif series.open_alarm == key:
+        # not where an older one was found to be normal while this one is open
+        series.open_alarm = None
+    return int(key)
+
+
+def _cause_record(series: LiveSeries, cause: dict[str, Any]) -> dict[str, Any]:
+    at = cause["at"]
+    if series.time_kind is TimeKind.none:
+        cause["at"] = at + series.first_row
+    else:
+        cause["at"] = show_time(from_stream(at), series.time_kind)
+    found: dict[str, Any] = as_json(cause)
+    return found

@@ -1,0 +1,375 @@
+"""All series, and what clients can do with them; every change goes through the writer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import sqlite3
+import time as clock
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from queue import LifoQueue
+from typing import Any
+
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.registry import load
+from subadjacent.errors import DataNotFound, InputError, ModelFileError
+from subadjacent.service.alarm_store import find_alarm, write_alarm
+from subadjacent.service.database import connect, connect_reader
+from subadjacent.service.events import Listeners, LiveEvent
+from subadjacent.service.models import Models
+from subadjacent.service.problems import Refusal, not_found
+from subadjacent.service.pushes import Push, PushResult
+from subadjacent.service.request_body import RowBatch, check_name, check_series_name
+from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess
+from subadjacent.service.series import COLUMNS, LiveSeries
+from subadjacent.service.settings import Settings
+from subadjacent.service.writer import Changes, Writer
+
+log = logging.getLogger(__name__)
+
+READERS = 4
+"""Connections that read: more would wait for the two cores, not for the disk."""
+
+STATE_ORDER = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
+"""The order in which series are listed."""
+
+
+class SeriesRegistry:
+    """All series, in memory as the tables have them; only the writer's thread changes them."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        self.settings, self.folder = settings, folder
+        self._tables = connect(folder)
+        self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
+        for _ in range(READERS):
+            self._readers.put(connect_reader(folder))
+        self.models = Models(self._tables, folder / "models")
+        self.listeners = Listeners(settings.limits.listeners)
+        self.series: dict[str, LiveSeries] = {}
+        self._by_key: dict[int, LiveSeries] = {}
+        for columns in self._tables.execute(f"select {COLUMNS} from series"):
+            self._remember(LiveSeries(columns))
+        self.on_alarm: list[Callable[[Changes, LiveSeries, dict[str, Any], str], None]] = []
+        self.chores: list[Callable[[Changes], None]] = []
+        last = self._tables.execute(
+            "select seq from sqlite_sequence where name = 'series'"
+        ).fetchone()
+        self._last_key = 0 if last is None else int(last[0])
+        self.process = ScoringProcess()
+        limits = settings.limits
+        self.writer = Writer(
+            self._tables, self, max_rows=limits.queue, max_seconds=limits.queue_seconds
+        )
+
+    def start(self) -> None:
+        """Start the scoring process and the writer."""
+        self.process.start()
+        self.writer.start()
+
+    async def warm_up(self) -> None:
+        """Wait for the scoring process: the first rows would wait for it."""
+        await self.writer.do(lambda _: self.process.warm_up())
+
+    async def stop(self) -> None:
+        """Keep the state of every stream: the next start has nothing to score again."""
+        self.listeners.close()
+        await self.writer.stop(self._keep_all)
+        self.process.end()
+        while not self._readers.empty():
+            self._readers.get().close()
+        self._tables.close()
+
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
+        """Borrow a connection that reads."""
+        connection = self._readers.get()
+        try:
+            yield connection
+        finally:
+            self._readers.put(connection)
+
+    # called by the writer
+
+    def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
+        """Read these series from the tables again."""
+        for key in touched:
+            columns = tables.execute(
+                f"select {COLUMNS} from series where id = ?", (key,)
+            ).fetchone()
+            known = self._by_key.get(key)
+            if columns is None:
+                self.process.drop(key)
+                if known is not None:
+                    self._forget(known)
+            elif known is None:
+                self._remember(LiveSeries(columns))
+            else:
+                known.read(columns)
+
+    def publish(self, events: list[LiveEvent]) -> None:
+        """Send events to listeners."""
+        self.listeners.publish(events)
+
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
+        """Score rows; streams learn while the results are written."""
+        found = self.process.score(calls)
+        self.process.learn_meanwhile()
+        return found
+
+    def learn(self) -> bool:
+        """Let streams learn while nothing else is to be done."""
+        return self.process.learn()
+
+    def do_chores(self, changes: Changes) -> None:
+        """Do what can wait, such as deleting old rows."""
+        for chore in self.chores:
+            chore(changes)
+
+    # called for clients, in the event loop
+
+    def find(self, name: str) -> LiveSeries:
+        """The series of a name; refused where there is none."""
+        if (series := self.series.get(name)) is None:
+            raise not_found("series", name)
+        return series
+
+    def record(self, series: LiveSeries) -> dict[str, Any]:
+        """A series as clients read it."""
+        return series.record(self.models.name_of(series.model))
+
+    def all_series(self) -> list[dict[str, Any]]:
+        """Every series, the worst first: open alarms, then by severity; muted ones last."""
+        found = [self.record(series) for series in tuple(self.series.values())]
+        return sorted(
+            found, key=lambda one: (STATE_ORDER[one["state"]], -one["severity"], one["name"])
+        )
+
+    async def push(self, name: str, batch: RowBatch, *, patient: bool = False) -> PushResult:
+        """Accept rows of a series; a new name is a new series."""
+        push = Push(self, name, batch)
+        found: PushResult = await self.writer.push(push, len(batch), patient=patient)
+        return found
+
+    async def acknowledge(self, key: int, note: str) -> dict[str, Any]:
+        """Mark an alarm as seen."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            find_alarm(changes.tables, key)
+            changes.tables.execute(
+                "update alarms set acknowledged = 1, note = ? where id = ?", (note, key)
+            )
+            return self._publish_alarm(changes, key)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def mark_normal(self, key: int) -> dict[str, Any]:
+        """Mark an alarm as normal: the series learns from its rows."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            alarm = find_alarm(changes.tables, key)
+            series = self.series[alarm["series"]]
+            changes.touched.add(series.id)
+            self.restore_stream(changes.tables, series)
+            try:
+                number = alarm["number"] - series.first_number
+                accepted = self.process.accept_alarm(series.id, number)
+            except InputError:
+                # the stream does not know it: of long ago, or of a model that was replaced since
+                pass
+            else:
+                write_alarm(changes.tables, series, accepted)
+                series.write(changes.tables)
+                series.write_snapshot(changes.tables, self.process.save(series.id))
+            changes.tables.execute(
+                "update alarms set acknowledged = 1, normal = 1 where id = ?", (key,)
+            )
+            self.publish_series(changes, series)
+            return self._publish_alarm(changes, key)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def mute(self, name: str, seconds: float | None) -> dict[str, Any]:
+        """Send no webhooks for a series for a while; None ends that."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            series = self.find(name)
+            changes.touched.add(series.id)
+            series.muted_until = None if seconds is None else clock.time() + seconds
+            series.write(changes.tables)
+            return self.publish_series(changes, series)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def switch(self, name: str, model: str | None) -> dict[str, Any]:
+        """Assess a series with another model, or without one."""
+
+        def work(changes: Changes) -> dict[str, Any]:
+            series = self.find(name)
+            changes.touched.add(series.id)
+            self._switch(changes, series, model)
+            return self.publish_series(changes, series)
+
+        found: dict[str, Any] = await self.writer.do(work)
+        return found
+
+    async def enter_folder(self, folder: Path) -> None:
+        """Enter the model of a folder under its name, unless it is known already."""
+        detector = await asyncio.to_thread(load, folder)
+        name = folder.resolve().name
+        check_name("the name of the model folder", name)
+        if not await asyncio.to_thread(self.models.has, name, folder):
+            await self._enter(name, detector, None)
+
+    async def enter_model(self, name: str, folder: Path, rows: int) -> None:
+        """Enter a model that was fitted here."""
+        await self._enter(name, await asyncio.to_thread(load, folder), rows)
+
+    async def _enter(self, name: str, detector: BaseDetector, rows: int | None) -> None:
+        """Enter a model; series of an older one of its name are switched to it."""
+
+        def work(changes: Changes) -> None:
+            older = self.models.key_of(name)
+            changes.undo.append(partial(self.models.read, changes.tables))
+            model = self.models.enter(changes.tables, name, detector, rows)
+            self.models.read(changes.tables)
+            for series in tuple(self.series.values()):
+                same = series.model is not None and series.model == older
+                if same or (series.name == name and series.model is None):
+                    changes.touched.add(series.id)
+                    fits = set(model.channels) == set(series.channels)
+                    self._switch(changes, series, name if fits else None)
+                    self.publish_series(changes, series)
+            if older is not None:
+                changes.tables.execute("delete from models where id = ?", (older,))
+                self.models.read(changes.tables)
+
+        await self.writer.do(work)
+        await asyncio.to_thread(self.models.clear)
+
+    async def delete(self, name: str) -> None:
+        """Delete a series with its rows, alarms and state."""
+
+        def work(changes: Changes) -> None:
+            self.remove(changes, self.find(name))
+
+        await self.writer.do(work)
+
+    # called in the writer's thread
+
+    def next_key(self) -> int:
+        """A key that no series has had."""
+        self._last_key += 1
+        return self._last_key
+
+    def check_new_series(self, name: str, batch: RowBatch) -> None:
+        """Refuse a new series with a bad name, too many channels, or beyond the limit."""
+        limits = self.settings.limits
+        check_series_name(name)
+        if len(self.series) >= limits.series:
+            raise Refusal(
+                429, f"there are {limits.series:,} series already: delete one, or raise the limit"
+            )
+        if len(batch.channels) > limits.channels:
+            raise Refusal(
+                413,
+                f"a series may have {limits.channels:,} channels; this one has "
+                f"{len(batch.channels):,}",
+            )
+
+    def create(
+        self, changes: Changes, key: int, name: str, batch: RowBatch, model: int | None
+    ) -> LiveSeries:
+        """Add a series whose stream has begun."""
+        changes.touched.add(key)
+        columns = changes.tables.execute(
+            "insert into series (id, name, channels, time_kind, model) values (?, ?, ?, ?, ?) "
+            f"returning {COLUMNS}",
+            (key, name, json.dumps(batch.channels), batch.kind, model),
+        ).fetchone()
+        series = self._remember(LiveSeries(columns))
+        series.stream = self.process.generation
+        return series
+
+    def remove(self, changes: Changes, series: LiveSeries) -> None:
+        """Delete a series with its rows, alarms and state."""
+        changes.touched.add(series.id)
+        for table in ("rows", "alarms", "snapshots"):
+            changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
+        changes.tables.execute("delete from series where id = ?", (series.id,))
+        self._forget(series)
+        changes.events.append(LiveEvent("deleted", series.name, lambda: {"name": series.name}))
+
+    def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
+        """Have the stream of a series in the scoring process."""
+        try:
+            series.restore_stream(tables, self.process, self.models.place(series.model))
+        except (DataNotFound, ModelFileError) as error:
+            raise self.model_refusal(series.name, series.model, error) from error
+
+    def model_refusal(self, name: str, model: int | None, error: Exception) -> Refusal:
+        """The refusal of rows whose model cannot be loaded."""
+        log.error("the model of %r cannot be loaded: %s", name, error)
+        return Refusal(
+            503,
+            f"the model {self.models.name_of(model)!r} of this series cannot be loaded: "
+            f"switch the series to another, or to none, then send this again",
+        )
+
+    def publish_alarm_change(
+        self, changes: Changes, series: LiveSeries, key: int, change: str
+    ) -> None:
+        """Tell listeners and webhooks of an alarm that was opened, updated or closed."""
+        alarm = self._publish_alarm(changes, key)
+        for follow in self.on_alarm:
+            follow(changes, series, alarm, change)
+
+    def _switch(self, changes: Changes, series: LiveSeries, name: str | None) -> None:
+        model = None if name is None else self.models.find(name)
+        if model is not None and set(model.channels) != set(series.channels):
+            raise InputError.of(
+                "model",
+                "must have the channels of the series",
+                f"{name!r} has {', '.join(model.channels[:5])}",
+            )
+        if series.open_alarm is not None:
+            changes.tables.execute(
+                "update alarms set state = 'closed' where id = ?", (series.open_alarm,)
+            )
+            self._publish_alarm(changes, series.open_alarm)
+            series.open_alarm = None
+        key = None if model is None else model.key
+        series.switch(changes.tables, self.process, key, self.models.place(key))
+        series.write(changes.tables)
+
+    def _publish_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
+        alarm = find_alarm(changes.tables, key)
+        changes.events.append(LiveEvent("alarm", alarm["series"], lambda: alarm))
+        return alarm
+
+    def publish_series(self, changes: Changes, series: LiveSeries) -> dict[str, Any]:
+        """Tell listeners of a series; return its record."""
+        record = self.record(series)
+        changes.events.append(LiveEvent("series", series.name, lambda: record))
+        return record
+
+    def _keep_all(self, changes: Changes) -> None:
+        for series in self.series.values():
+            is_current = series.stream == self.process.generation
+            if is_current and series.rows > series.snapshot_row:
+                series.write_snapshot(changes.tables, self.process.save(series.id))
+
+    def _remember(self, series: LiveSeries) -> LiveSeries:
+        self.series[series.name] = self._by_key[series.id] = series
+        return series
+
+    def _forget(self, series: LiveSeries) -> None:
+        self.process.drop(series.id)
+        self.series.pop(series.name, None)
+        self._by_key.pop(series.id, None)

@@ -1,0 +1,327 @@
+"""One query of a Prometheus server: its series are learned from history, then pushed row by row.
+
+Rows go into the service's registry as if a client had pushed them. Rows that it has already are
+duplicates, so whatever is interrupted is simply asked for again.
+
+Shapes: T times on the grid, B rows, C channels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from subadjacent.service.problems import Refusal
+from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.request_body import RowBatch
+from subadjacent.service.times import TimeKind
+from subadjacent.service.watch.exposition import PollerHealth
+from subadjacent.service.watch.grid import (
+    MILLISECONDS,
+    chunks,
+    last_part,
+    last_tick,
+    next_part,
+    points_at_once,
+    ticks,
+    wait_for_next,
+)
+from subadjacent.service.watch.history import learn_history, watched_series
+from subadjacent.service.watch.labels import describe, exposed, group
+from subadjacent.service.watch.prometheus_api import (
+    Array,
+    Labels,
+    PrometheusAPI,
+    ReadFailure,
+    Table,
+)
+from subadjacent.service.watch.settings import MIN_HISTORY_ROWS, PolledQuery, WatchSettings
+
+log = logging.getLogger(__name__)
+
+VALUES_AT_ONCE, SERIES_AT_ONCE = 5_000, 1_000
+"""Values and series that are pushed together: the service's queue holds that many."""
+
+MAX_RETRY = 60 * MILLISECONDS
+"""Between two tries: a server that is back is noticed within a minute."""
+
+STALE_ROWS, STALE = 5, 300 * MILLISECONDS
+"""Behind by both, a score is not shown any more; the server shows its own values as long."""
+
+Remark = Callable[[str], None]
+
+
+async def poll(
+    settings: WatchSettings, remark: Remark, registry: SeriesRegistry, health: PollerHealth
+) -> None:
+    """Poll all queries until cancelled."""
+    for name in watched_series(registry):
+        # not shown before it is polled: its labels are not known yet
+        registry.series[name].labels = {}
+    async with PrometheusAPI(settings) as api:
+        pollers = [Poller(query, api, registry, health, remark) for query in settings.queries]
+        await asyncio.gather(*(poller.run() for poller in pollers))
+
+
+class Poller:
+    """Polls one query.
+
+    ``clock`` is the time of the last row that all its series have; ``seen`` has the label sets that
+    had a value within ``forget_after`` before it, and the time of their last value; ``series`` has
+    the label set of every channel of every series, by the name of the series.
+    """
+
+    def __init__(
+        self,
+        query: PolledQuery,
+        api: PrometheusAPI,
+        registry: SeriesRegistry,
+        health: PollerHealth,
+        remark: Remark,
+    ) -> None:
+        self.query = query
+        self.clock: int | None = None
+        self.seen: dict[Labels, int] = {}
+        self.series: dict[str, dict[str, Labels]] = {}
+        self.refused = 0
+        self.rows = 0
+        self._api, self._registry, self._health, self._remark = api, registry, health, remark
+        self._keys: dict[str, Labels] = {}
+        self._foreign: set[str] = set()
+        self._learned_at: int | None = None
+        self._failures = 0
+        self._failure: str | None = None
+        self._is_bound_reported = False
+
+    async def run(self) -> None:
+        """Take rows as they come, until cancelled."""
+        while True:
+            await asyncio.sleep(await self.turn() / MILLISECONDS)
+
+    async def turn(self) -> int:
+        """Push new rows; return milliseconds until the next turn. No failure ends it."""
+        began, rows = time.monotonic(), self.rows
+        try:
+            await self.catch_up(_now())
+        except ReadFailure as failure:
+            return self._fail(failure.kind, str(failure))
+        except Refusal as refusal:
+            return self._fail("internal", str(refusal))
+        except Exception as error:
+            # one query that fails must not end the others
+            log.debug("a turn failed", exc_info=True)
+            self.clock = None
+            return self._fail("internal", f"{type(error).__name__}: {error}")
+        now = _now()
+        if self._failure is not None:
+            self._remark(f"{self.query.name}: answered again")
+            self._failure = None
+        self._failures = 0
+        self._health.report_answer(self, now, self.rows - rows, time.monotonic() - began)
+        return wait_for_next(now, self.query.step, self.query.offset)
+
+    def _fail(self, kind: str, text: str) -> int:
+        self._health.report_failure(self.query, kind)
+        # a long outage is one remark
+        if self._failure != kind:
+            self._remark(f"{self.query.name}: no rows ({text}); trying again")
+            self._failure = kind
+        behind = _now() - self.query.offset - (self.clock or 0)
+        if behind > max(STALE, STALE_ROWS * self.query.step):
+            for name in self.series:
+                self._show(name, None)
+        self._failures += 1
+        doubled: int = MILLISECONDS << min(self._failures - 1, 16)
+        return min(doubled, MAX_RETRY)
+
+    async def catch_up(self, now: int) -> None:
+        """Push every row up to now; learn first where there is nothing to go on from."""
+        query = self.query
+        end = last_tick(now, query.step, query.offset)
+        # ahead by far: somebody has put a clock right
+        if self.clock is None or abs(end - self.clock) > query.history:
+            await self._begin(end)
+        assert self.clock is not None
+        while self.clock < end:
+            points = points_at_once(len(self.seen))
+            first, last = next_part(self.clock + query.step, end, query.step, points)
+            table = await self._api.read(query.expr, first, last, query.step)
+            await self._push(table, first, last)
+        await self._follow_changes()
+
+    async def _begin(self, end: int) -> None:
+        """Go on with the series that the registry has of this query, and learn all others."""
+        query = self.query
+        self.seen, self.series, self.clock = {}, {}, None
+        # label sets that had no value of late are of things that are gone
+        first, last = last_part(
+            end - query.forget_after, end, query.step, points_at_once(query.max_series)
+        )
+        self._notice(await self._api.read(query.expr, first, last, query.step), first, last)
+        wanted = self._wanted()
+        stored = await asyncio.to_thread(watched_series, self._registry)
+        for name, (owner, fingerprint) in stored.items():
+            if owner != query.name:
+                continue
+            if name in wanted and fingerprint == query.rules.fingerprint:
+                self._go_on(name, wanted[name], end)
+            elif name not in wanted:
+                await self._registry.delete(name)
+        self._foreign = {
+            name for name in wanted if name in self._registry.series and name not in stored
+        }
+        for name in sorted(self._foreign):
+            self._remark(f"{name!r} is not watched: a client has pushed a series of this name")
+        if self.series:
+            self._remark(f"{query.name}: goes on with {len(self.series):,} series from before")
+        new = {name: channels for name, channels in wanted.items() if name not in self.series}
+        clock = min((self._last_row(name) for name in self.series), default=end)
+        await self._learn(new, clock)
+        self.clock = clock
+        self._learned_at = end if self.series else None
+
+    def _go_on(self, name: str, channels: dict[str, Labels], end: int) -> None:
+        series = self._registry.series[name]
+        same = series.channels == tuple(channels)
+        if same and 0 <= end - self._last_row(name) <= self.query.history:
+            self.series[name] = channels
+
+    def _last_row(self, name: str) -> int:
+        last = self._registry.series[name].last_time
+        return round((last or 0.0) * MILLISECONDS)
+
+    async def _follow_changes(self) -> None:
+        """Learn series whose label sets have changed; delete those that are gone.
+
+        At most once in as many rows as a series needs to be of use: by then the new label set has
+        them in the history, and a series that is learned from it is of use at once.
+        """
+        assert self.clock is not None
+        wanted = self._wanted()
+        for name in [name for name in self.series if name not in wanted]:
+            await self._registry.delete(name)
+            del self.series[name]
+        changed = {
+            name: channels
+            for name, channels in wanted.items()
+            if self.series.get(name) != channels and name not in self._foreign
+        }
+        pause = MIN_HISTORY_ROWS * self.query.step
+        if changed and (self._learned_at is None or self.clock - self._learned_at >= pause):
+            await self._learn(changed, self.clock)
+            self._learned_at = self.clock
+
+    def _wanted(self) -> dict[str, dict[str, Labels]]:
+        """The channels of all series of label sets that were seen, by the series' name."""
+        wanted = group(self.seen, self.query.groupby, self.query.name)
+        self._keys = {describe(key, self.query.name): key for key in wanted}
+        return {describe(key, self.query.name): channels for key, channels in wanted.items()}
+
+    async def _learn(self, wanted: Mapping[str, dict[str, Labels]], end: int) -> None:
+        """Learn series from the history up to ``end``."""
+        wanted = {name: one for name, one in wanted.items() if name not in self._foreign}
+        if not wanted:
+            return
+        step, more = self.query.step, " more" if self.series else ""
+        times = ticks(end - self.query.history + step, end, step)
+        history = await self._read_back({one for c in wanted.values() for one in c.values()}, times)
+        for name, channels in wanted.items():
+            rows = np.stack([history[labels] for labels in channels.values()], axis=1)  # (T, C)
+            # without a row up to here it is learned later
+            if len(batch := _batch(channels, rows, times)):
+                labels = exposed(self._keys[name], self.query.name)
+                await learn_history(self._registry, name, batch, self.query.rules, labels)
+                self.series[name] = channels
+                self._show(name, rows[-1])
+        self._remark(f"{self.query.name}: learned {len(wanted):,} series{more} from history")
+
+    async def _read_back(self, wanted: set[Labels], times: range) -> Table:
+        """History of label sets, newest part first: the server may not have it all."""
+        query = self.query
+        history = {labels: np.full(len(times), math.nan) for labels in wanted}
+        last = times[-1]
+        while last >= times[0]:
+            first, _ = last_part(times[0], last, query.step, points_at_once(len(self.seen)))
+            table = await self._api.read(query.expr, first, last, query.step)
+            place = slice(times.index(first), times.index(last) + 1)
+            for labels in wanted & table.keys():
+                history[labels][place] = table[labels]
+            last = first - query.step
+        return history
+
+    async def _push(self, table: Table, first: int, last: int) -> None:
+        """Push the rows of an answer to all series, a few at a time."""
+        times = ticks(first, last, self.query.step)
+        self._notice(table, first, last)
+        width = sum(map(len, self.series.values()))
+        missing = np.full(len(times), math.nan)
+        for part in chunks(len(times), max(1, VALUES_AT_ONCE // max(width, 1))):
+            names = list(self.series)
+            for some in chunks(len(names), SERIES_AT_ONCE):
+                await asyncio.gather(
+                    *(self._push_one(name, table, missing, times, part) for name in names[some])
+                )
+            self.clock = times[part][-1]
+
+    async def _push_one(
+        self, name: str, table: Table, missing: Array, times: range, part: slice
+    ) -> None:
+        channels = self.series[name]
+        columns = [table.get(labels, missing)[part] for labels in channels.values()]
+        rows = np.stack(columns, axis=1)
+        batch = _batch(channels, rows, times[part])
+        if len(batch):
+            result = await self._registry.push(name, batch)
+            self.rows += result.accepted
+        self._show(name, rows[-1])
+
+    def _show(self, name: str, row: Array | None) -> None:
+        """Expose the newest row of a series under its own labels; a missing one hides it."""
+        if (series := self._registry.series.get(name)) is not None:
+            series.labels = exposed(self._keys[name], self.query.name)
+            values = () if row is None else tuple(row.tolist())
+            series.newest = values if any(map(math.isfinite, values)) else None
+
+    def _notice(self, table: Table, first: int, end: int) -> None:
+        """Remember which label sets had values, up to as many as may be watched."""
+        last = {labels: _last_value(column) for labels, column in table.items()}
+        fresh = [
+            labels for labels in sorted(table) if labels not in self.seen and last[labels] >= 0
+        ]
+        # those that are watched have their place; the others come in order
+        room = max(0, self.query.max_series - len(self.seen))
+        for labels in [*(table.keys() & self.seen.keys()), *fresh[:room]]:
+            if last[labels] >= 0:
+                self.seen[labels] = first + last[labels] * self.query.step
+        gone = [one for one, at in self.seen.items() if end - at > self.query.forget_after]
+        for labels in gone:
+            del self.seen[labels]
+        self.refused = len(fresh) - len(fresh[:room])
+        if self.refused and not self._is_bound_reported:
+            self._remark(
+                f"{self.query.name}: {self.query.max_series:,} label sets are watched and "
+                f"{self.refused:,} are not: narrow the query, or raise max_series"
+            )
+        self._is_bound_reported = self.refused > 0
+
+
+def _batch(channels: Mapping[str, Labels], rows: Array, times: range) -> RowBatch:
+    """Rows that have a value; a machine that is switched off has no row."""
+    places = np.flatnonzero(np.isfinite(rows).any(axis=1)).tolist()
+    seconds = [times[place] / MILLISECONDS for place in places]
+    return RowBatch(tuple(channels), rows[places], seconds, TimeKind.utc)
+
+
+def _last_value(column: Array) -> int:
+    """Number of the last value; -1 for none."""
+    there = np.flatnonzero(np.isfinite(column))
+    return int(there[-1]) if len(there) else -1
+
+
+def _now() -> int:
+    return int(time.time() * MILLISECONDS)

@@ -1,0 +1,318 @@
+"""What benchmarks calculate, by hand."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from reproduce.cases.departures import DepartureCase
+from reproduce.cases.streams import LiveStream, live_stream
+from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+REPORTS = FOLDER / "reports"
+
+Load = Callable[[str], ModuleType]
+Run = Callable[..., str]
+
+
+def departed(kind: str, start: int, stop: int, others: tuple[int, ...] = ()) -> DepartureCase:
+    rows = np.zeros((100, 3))
+    return DepartureCase(rows, rows, kind, 1, start, stop, others)
+
+
+def said(first: int, last: int, *causes: tuple[str, str], **more: object) -> SimpleNamespace:
+    """An alarm as far as the script looks at it."""
+    found = [SimpleNamespace(channel=channel, kind=kind) for channel, kind in causes]
+    fields = {"first": first, "last": last, "causes": found, "severity": 1.5, "occurrences": ()}
+    return SimpleNamespace(**fields | more)
+
+
+def test_the_alarm_that_shares_most_rows_with_a_departure_is_judged_by_hand(
+    load: Load,
+) -> None:
+    explanations = load("explanations")
+    case = departed("drift", 40, 60, others=(0, 2))
+    before = said(30, 40, ("channel_1", "drift"))  # row 40 only
+    within = said(41, 42, ("channel_2", "spike"), ("channel_1", "drift"), severity=3.456)
+    again = said(0, 99, ("channel_1", "drift"), occurrences=((0, 38), (60, 99)))
+    assert [explanations.shared(case, alarm) for alarm in (before, within, again)] == [1, 2, 0]
+    assert explanations.compared(case, 7, [before, within, again]) == (
+        *("drift", 7, 1, 2, 1),
+        *("channel_2", 0, "spike", 0, 3.46, 2),
+    )
+    assert explanations.compared(case, 7, [again, before]) == (
+        *("drift", 7, 1, 2, 1),
+        *("channel_1", 1, "drift", 1, 1.5, 1),
+    )
+    nothing = ("drift", 7, 1, 2, 0, "", 0, "", 0, 0.0)
+    assert explanations.compared(case, 7, [again]) == (*nothing, 1)
+    assert explanations.compared(case, 7, []) == (*nothing, 0)
+    # of two that share as many, the more severe
+    mild = said(50, 50, ("channel_0", "stuck"))
+    severe = said(51, 51, ("channel_1", "drift"), severity=2.0)
+    assert explanations.compared(case, 7, [severe, mild]).severity == 2.0
+    # what it parted from is not reached later
+    parted = departed("decoupled", 40, 60, others=(0,))
+    assert explanations.compared(parted, 7, []).reached == 0
+
+
+def test_explanations_are_counted_by_kind_by_hand(load: Load) -> None:
+    explanations = load("explanations")
+    none = explanations.Judged("spike", 0, 1, 0, 0, "", 0, "", 0, 0.0, 1)
+    results = [
+        none,
+        none,
+        none._replace(found=1, named_kind="spike", right_kind=1, right_channel=1, reached=2),
+        none._replace(found=1, named_kind="drift", right_channel=1),
+        none._replace(found=1, named_kind="unusual", other_alarms=4),
+        none._replace(kind="stuck", found=1, named_kind="missing"),
+    ]
+    lines = explanations.summary(results).splitlines()
+    assert "| spike | 5 | 60 % | 67 % | 33 % | 1.6 |" in lines
+    assert "| stuck | 1 | 100 % | 0 % | 0 % | 1.0 |" in lines
+    assert "| drift | 0 | none | none | none | 0.0 |" in lines
+    assert "| reaches others later | 1 | 100 % | 100 % | 100 % | 1.0 |" in lines
+    assert "| all | 6 | 67 % | 50 % | 25 % | 1.5 |" in lines
+    header = next(line for line in lines if line.startswith("| planted ↓")).split(" | ")
+    assert header[-3:] == ["missing", "unusual", "not found |"]
+    cells = {
+        line.split(" | ")[0]: dict(zip(header[1:], line.split(" | ")[1:], strict=True))
+        for line in lines[lines.index(next(x for x in lines if "↓" in x)) + 2 :]
+    }
+    assert {name: count for name, count in cells["| spike"].items() if count.strip(" |")} == {
+        "spike": "1",
+        "drift": "1",
+        "unusual": "1",
+        "not found |": "2 |",
+    }
+    assert cells["| stuck"]["missing"] == "1"
+
+
+def test_the_order_of_growth_is_that_of_the_last_step(load: Load) -> None:
+    order = load("growth_page").order
+    assert order([(10, 7.0), (100, 1.0), (1000, 100.0)]) == "2.00"
+    assert order([(10, 7.0)]) == ""
+
+
+def test_times_of_the_default_become_ratios_by_hand(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default = load("default")
+
+    def times(detector: object, plant: object) -> tuple[float, float]:
+        # a second for every view, and half for Sub-PCA's none; twice that for twice the rows
+        views = getattr(detector, "views", ())
+        fit = 6.0 if views == "all" else float(len(views)) or 0.5
+        return fit * len(plant.train), 2 * fit * len(plant.train)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(default, "fit_and_score", times)
+    monkeypatch.setattr(default, "seconds", lambda _work: 7_200.0)
+    lines = {line.what: line for line in default.against_sub_pca(400, 2)}
+    came = [
+        ("fit of 400 x 25", "2400.0 s", ""),
+        ("fit of 400 x 25, against Sub-PCA", "12.00 x", "at most 4 x"),
+        ("fit of 400 x 25 without state, against Sub-PCA", "10.00 x", ""),
+        ("fit of 400 x 25 without both, against Sub-PCA", "8.00 x", ""),
+        ("decision_function, against Sub-PCA", "12.00 x", "at most 4 x"),
+        ("decision_function without shape, against Sub-PCA", "10.00 x", ""),
+        ("alarms, against decision_function", "1.50 x", "at most 1.3 x"),
+    ]
+    assert [lines[what] for what, _, _ in came] == came
+    grown = list(default.growth(400, 2))
+    assert grown[:2] == [
+        ("fit of 200 rows, against 100", "2.00 x", "linear: 2 x"),
+        ("decision_function of 200 rows, against 100", "2.00 x", "linear: 2 x"),
+    ]
+    assert [line.came for line in grown] == ["2.00 x"] * 2 + ["4.00 x"] * 2 + ["8.00 x"] * 2
+    assert default.page(grown).count("| linear: ") == 6
+
+
+def test_the_plain_network_is_ours_written_down_plainly(load: Load) -> None:
+    cpu = load("cpu")
+    config = SubAdjacentConfig.sized("tiny", 3)
+    ours, plain = SubAdjacentTransformer.seeded(config, 0), cpu.PlainNetwork(config)
+    with torch.no_grad():
+        plain.embed.weight.copy_(ours.embed.tokens.weight.unflatten(1, (3, 3)).mT)
+        for one, other in zip(plain.layers, ours.layers, strict=True):
+            for name, weight, bias in zip(
+                ("queries", "keys", "values"),
+                other.attention.project.weight.chunk(3),
+                other.attention.project.bias.chunk(3),
+                strict=True,
+            ):
+                linear = getattr(one.attention, name)
+                linear.weight.copy_(weight)
+                linear.bias.copy_(bias)
+            one.attention.mix.load_state_dict(other.attention.mix.state_dict())
+            one.first.load_state_dict(other.after_attention.state_dict())
+            one.second.load_state_dict(other.after_feedforward.state_dict())
+            one.maps[0].load_state_dict(other.widen.state_dict())
+            one.maps[2].load_state_dict(other.narrow.state_dict())
+        plain.norm.load_state_dict(ours.norm.state_dict())
+        plain.reconstruct.load_state_dict(ours.reconstruct.state_dict())
+    windows = torch.randn(2, 100, 3)
+    torch.testing.assert_close(tuple(ours(windows)), plain(windows), rtol=1e-4, atol=1e-5)
+
+
+def test_a_stream_begins_with_what_is_not_judged(load: Load) -> None:
+    values = np.arange(100.0)[:, None]
+    entity = load("live_data").of_stream(LiveStream("idle", 0, values, ((40, 42), (99, 100))))
+    assert (len(entity.train), entity.train[-1, 0], entity.test[0, 0]) == (15, 14, 15)
+    assert np.flatnonzero(entity.labels).tolist() == [25, 26, 84]
+    watched = entity.watched(np.ones(85))
+    assert watched.spans == [(40, 42), (99, 100)]
+    assert np.asarray(watched.scores).tolist() == [0.0] * 15 + [1.0] * 85
+    assert watched.unjudged == 15
+    # training rows of a set are another series
+    apart = entity._replace(whole=False).watched(np.ones(85))
+    assert apart.spans == [(25, 27), (84, 85)]
+    assert (len(np.asarray(apart.scores)), apart.unjudged) == (85, 0)
+    long = LiveStream("idle", 0, np.zeros((20_000, 1)), ())
+    assert len(load("live_data").of_stream(long).train) == 750
+
+
+def page_with(mark: str, folder: Path) -> Path:
+    page = folder / "page.md"
+    page.write_text(f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n", encoding="utf-8")
+    return page
+
+
+def test_tables_replace_what_is_between_the_marks(load: Load, tmp_path: Path) -> None:
+    page = page_with("live", tmp_path)
+    table = load("live_data").markdown([["of", "came"], ["rows", "3"]])
+    assert table == "| of | came |\n|---|--:|\n| rows | 3 |"
+    load("live_data").put_between(page, "live", table)
+    expected = f"before\n<!-- live -->\n{table}\n<!-- /live -->\nafter\n"
+    assert page.read_text() == expected
+    load("live_data").put_between(page, "live", table)
+    assert page.read_text() == expected
+    with pytest.raises(SystemExit, match="must have <!-- other -->"):
+        load("live_data").put_between(page, "other", table)
+
+
+def test_the_log_is_given_back_as_it_was(load: Load) -> None:
+    before = logging.root.manager.disable
+    with load("live_data").quiet():
+        assert logging.root.manager.disable == logging.WARNING
+    assert logging.root.manager.disable == before
+
+
+def test_a_running_mean_by_hand(load: Load) -> None:
+    live = load("live")
+    rows = np.array([[1.0], [3.0], [np.nan], [8.0]])
+    entity = load("live_data").Entity("g", "k", rows[:1], rows[1:], np.zeros(3), True)
+    # mean 1, then 2 with variance 1, then the same over one row more
+    said = live.running(entity)
+    first, missing, far = said.severity * live.FAR
+    assert first == pytest.approx(2 / 1e-9)
+    assert missing == 0
+    assert far == pytest.approx(6 / np.sqrt(1 - 1 / 3))
+
+
+def test_rows_at_one_or_above_are_alarms_joined_over_ten_rows(load: Load) -> None:
+    severity = np.zeros(40)
+    severity[[3, 14, 30]] = [1.0, 2.0, 0.99]
+    assert np.flatnonzero(load("live").flagged(severity).anomalous).tolist() == list(range(3, 15))
+
+
+def test_the_first_answer_to_a_row_counts(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    live = load("live")
+    entity = load("live_data").of_stream(live_stream("cost of a click", 0))
+    said = live.streamed(entity)
+    monkeypatch.setattr(live, "TOGETHER", 333)
+    again = live.streamed(entity)
+    np.testing.assert_array_equal(said.severity, again.severity)
+    np.testing.assert_array_equal(said.anomalous, again.anomalous)
+    assert len(said.severity) == len(entity.test)
+    assert said.severity.max() > 1
+
+
+def test_an_alarm_counts_once_by_the_row_that_opens_it(load: Load) -> None:
+    live, data = load("live"), load("live_data")
+    labels = np.zeros(100, int)
+    labels[50:60] = 1
+    entity = data.Entity("g", "k", np.zeros((0, 1)), np.zeros((100, 1)), labels, False)
+    severity = np.zeros(100)
+    severity[45:100] = 2.0  # from the first row of the window to the end
+    found = live.measured([(entity, live.flagged(severity))])
+    assert found["own alarms"] == pytest.approx(100)
+    assert found["standard"] < 50  # each of the rows behind the window costs
+    assert (found["alarms"], found["right"], found["found"], found["delay"]) == (1, 1, 1, 0)
+    assert found["alarms in 1,000 rows"] == 10
+    assert found["normal rows alarmed"] == pytest.approx(45 / 90)
+    at_most = live.measured([(entity, live.flagged(severity))], threshold=3.0)
+    assert (at_most["standard"], at_most["threshold"]) == (0, 3.0)
+
+
+def test_what_was_not_measured_anew_stays(load: Load) -> None:
+    def row(group: str, detector: str, alarms: int) -> dict[str, object]:
+        return {"group": group, "detector": detector, "alarms": alarms}
+
+    streams = "generated streams"
+    alone, _, fixed, _, chance = load("live").WAYS
+    before = [row("MSL", chance, 1), row(streams, chance, 2), row(streams, fixed, 3)]
+    anew = [row("MSL", alone, 4), row("MSL", chance, 5)]
+    assert load("live").merged(before, anew) == [
+        row(streams, fixed, 3),
+        row(streams, chance, 2),
+        row("MSL", alone, 4),
+        row("MSL", chance, 5),
+    ]
+
+
+@pytest.fixture
+def machines(load: Load) -> ModuleType:
+    return load("many_machines")
+
+
+EVEN = {"uneven": 0.0, "slow_share": 0.0, "between_failures": 1e12}
+
+
+def test_three_packs_on_two_workers_by_hand(machines: ModuleType) -> None:
+    # a pack takes 10 s and is handed out in 1 s: 1 to 11, 2 to 12, and a third from 12 to 22
+    work = machines.Work(series=30, per_pack=10, per_series=1.0, hand_out=1.0)
+    cluster = machines.Cluster(machines=1, workers_each=2, **EVEN)
+    assert machines.simulate(work, cluster) == machines.Outcome(22.0, 0)
+
+
+def test_a_machine_that_fails_gives_its_packs_to_others(
+    machines: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the first machine fails at 4, which is seen at 6; the other is idle from 10 on
+    class Drawn:
+        def normal(self, size: int) -> object:
+            return machines.np.zeros(size)
+
+        def random(self, size: int) -> object:
+            return machines.np.ones(size)
+
+        def exponential(self, _mean: float, size: int | None = None) -> object:
+            return 1e12 if size is None else machines.np.array([4.0, 1e12])
+
+    monkeypatch.setattr(machines.np.random, "default_rng", lambda _seed: Drawn())
+    work = machines.Work(series=20, per_pack=10, per_series=1.0, hand_out=0.0)
+    cluster = machines.Cluster(
+        machines=2, workers_each=1, missed_after=2.0, back_after=100.0, **EVEN
+    )
+    assert machines.simulate(work, cluster) == machines.Outcome(20.0, 1)
+    # back before the other is free, it does the pack itself: 5 to 15
+    soon = machines.Cluster(machines=2, workers_each=1, missed_after=0.5, back_after=1.0, **EVEN)
+    assert machines.simulate(work, soon) == machines.Outcome(15.0, 1)
+
+
+def test_nothing_is_faster_than_the_ideal_and_handing_out_bounds_all(machines: ModuleType) -> None:
+    for seed in range(5):
+        work = machines.Work(series=5_000, per_pack=10, per_series=0.1, hand_out=0.01)
+        cluster = machines.Cluster(machines=4, workers_each=4, between_failures=10.0)
+        found = machines.simulate(work, cluster, seed)
+        even = machines.simulate(work, machines.Cluster(machines=4, workers_each=4, **EVEN), seed)
+        assert even.seconds >= 5_000 * 0.1 / 16
+        assert found.seconds >= work.packs * work.hand_out
+        assert found.lost > 0 == even.lost

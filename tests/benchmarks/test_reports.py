@@ -1,0 +1,97 @@
+"""Tables on the pages are those of the committed reports."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+REPORTS = FOLDER / "reports"
+
+Load = Callable[[str], ModuleType]
+Run = Callable[..., str]
+
+
+SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py"))
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_explanations_in_the_docs_are_those_of_the_report_and_as_good_as_is_promised(
+    load: Load,
+) -> None:
+    page = (FOLDER.parent / "docs" / "scoring.md").read_text(encoding="utf-8")
+    script = load("explanations")
+    texts = ("kind", "named_channel", "named_kind")
+    with (FOLDER / "reports" / "explanations.csv").open(newline="") as file:
+        rows = [
+            script.Judged(
+                **{name: cell if name in texts else float(cell) for name, cell in row.items()}
+            )
+            for row in csv.DictReader(file)
+        ]
+    assert f"<!-- explanations -->\n{script.summary(rows)}\n<!-- /explanations -->" in page
+    # no seed that was developed on
+    assert {row.seed for row in rows} == set(range(100, 140))
+    found = [row for row in rows if row.found]
+    assert sum(row.right_channel for row in found) >= 0.9 * len(found)
+    assert sum(row.right_kind for row in found) >= 0.8 * len(found)
+
+
+BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
+
+
+def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(
+    load: Load,
+) -> None:
+    rows = rows_of(REPORTS / "tampering.csv")
+    kinds = load("tampering").KINDS
+    # those that were registered since the count come last
+    assert [row["kind"] for row in rows] == list(kinds)[: len(rows)]
+    assert all(row[name] == "0" for row in rows for name in BAD_OUTCOMES)
+    page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
+    counts = (sum(int(row[name]) for row in rows) for name in ("tampered", "refused", "scored"))
+    total, refused, scored = (f"{count:,}" for count in counts)
+    assert f"Of {total} folders of {len(rows)} kinds, {refused} were refused and {scored} " in page
+
+
+def test_the_page_names_every_script() -> None:
+    page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert [name for name in SCRIPTS if f"`{name}.py`" not in page] == []
+
+
+@pytest.mark.parametrize(("script", "mark"), [("live", "live"), ("lookahead", "lookahead")])
+def test_tables_on_the_page_are_those_of_the_reports(load: Load, script: str, mark: str) -> None:
+    page = (FOLDER.parent / "docs" / "streaming.md").read_text(encoding="utf-8")
+    table = load(script).summary(rows_of(REPORTS / f"{script}.csv"))
+    assert f"<!-- {mark} -->\n{table}\n<!-- /{mark} -->" in page
+
+
+def test_odd_files_on_the_page_are_those_of_the_report() -> None:
+    page = (FOLDER.parent / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = rows_of(REPORTS / "odd_files.csv")
+    # none ended otherwise
+    assert all(int(row["fitted"]) + int(row["refused"]) == int(row["files"]) >= 20 for row in rows)
+    files, fitted, refused = (
+        sum(int(row[name]) for row in rows) for name in ("files", "fitted", "refused")
+    )
+    wanted = f"Of {files} files in {len(rows)} forms, {fitted} were fitted on and {refused} refused"
+    assert wanted in page
+
+
+def test_sizes_of_saved_streams_on_the_page_are_those_of_the_report() -> None:
+    page = (FOLDER.parent / "docs" / "streaming.md").read_text(encoding="utf-8")
+    most = {"no": 0, "yes": 0}
+    for row in rows_of(REPORTS / "stream_state.csv"):
+        if row["channels"] == "5":
+            most[row["model"]] = max(most[row["model"]], int(row["bytes"]))
+    without, with_model = (round(size / 1000) for size in most.values())
+    wanted = f"{without} kB at most without a model, {with_model} kB with the default"
+    assert wanted in " ".join(page.split())
