@@ -241,7 +241,7 @@ def test_predict_labels_and_alarms_agree(name: str) -> None:
     predicted = detector.predict(test)
     alarms = detector.alarms(test)
     assert alarms == found.alarms()
-    for entity, judgement in zip(test, found.part_surprises, strict=True):
+    for entity, judgement in zip(test, found.judgements, strict=True):
         covered = np.zeros(len(test[entity]), dtype=int)
         for alarm in alarms:
             if alarm.entity == entity:

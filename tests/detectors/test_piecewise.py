@@ -190,7 +190,7 @@ def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
     np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(scorer.silent, missing)
     judged = detector.judge(scores, None, list(pairwise([*scorer.starts, 1000])), scorer.silent)
-    (whole,) = detector.assess(rows).part_surprises
+    (whole,) = detector.assess(rows).judgements
     np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
     assert whole.anomalous[missing].all()
 
@@ -281,7 +281,7 @@ def test_what_comes_in_parts_is_judged_as_the_whole(plant: Plant) -> None:
     parts = [scorer.push(rows[at : at + 97]) for at in range(0, 1000, 97)]
     scores = np.concatenate([*parts, scorer.finish()])
     segments = list(pairwise([*scorer.starts, 1000]))
-    (whole,) = detector.assess(rows).part_surprises
+    (whole,) = detector.assess(rows).judgements
     assert segments == list(whole.segments)
     judged = detector.judge(scores, segments=segments)
     np.testing.assert_array_equal(judged.anomalous, whole.anomalous)

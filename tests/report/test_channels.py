@@ -60,7 +60,7 @@ def test_distances_that_differ_are_kept_as_they_are() -> None:
 
 
 def test_what_is_usual_is_found_when_it_is_asked_for() -> None:
-    lines = channel_lines(replace(explainer(np.ones(50)), habits=Any), 0)
+    lines = channel_lines(replace(explainer(np.ones(50)), profiles=Any), 0)
     assert next(lines).tolist() == [1.0] * 50
 
 
