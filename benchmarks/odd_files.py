@@ -55,7 +55,7 @@ def text_of(rows: list[list[str]], separator: str = ",") -> str:
     return "".join(separator.join(row) + "\n" for row in rows)
 
 
-def parquet(rows: list[list[str]]) -> bytes:
+def binary(rows: list[list[str]], write: str) -> bytes:
     """The same table; cells that are no numbers make a column of text."""
     columns = dict(zip(rows[0], zip(*rows[1:], strict=True), strict=True))
     kept: dict[str, list[str] | list[float]] = {}
@@ -65,7 +65,7 @@ def parquet(rows: list[list[str]]) -> bytes:
         except ValueError:
             kept[name] = list(cells)
     stream = io.BytesIO()
-    pl.DataFrame(kept).write_parquet(stream)
+    getattr(pl.DataFrame(kept), write)(stream)
     return stream.getvalue()
 
 
@@ -84,7 +84,8 @@ FORMS: dict[str, tuple[str, Callable[[list[list[str]]], bytes]]] = {
     "bzip2": (".csv.bz2", lambda rows: bz2.compress(text_of(rows).encode())),
     "xz": (".csv.xz", lambda rows: lzma.compress(text_of(rows).encode())),
     "zip": (".zip", zipped),
-    "Parquet": (".parquet", parquet),
+    "Parquet": (".parquet", lambda rows: binary(rows, "write_parquet")),
+    "Arrow": (".arrow", lambda rows: binary(rows, "write_ipc")),
 }
 
 
@@ -129,8 +130,8 @@ def made(form: str, number: int) -> bytes:
     """The file of a number: the same whenever it is made."""
     rng = random.Random(f"{form} {number}")
     rows = table(rng)
-    # a Parquet file has no torn rows
-    of_rows = (odd_cells,) if form == "Parquet" else (odd_cells, torn_rows)
+    # binary files have no torn rows
+    of_rows = (odd_cells,) if form in ("Parquet", "Arrow") else (odd_cells, torn_rows)
     spoil = rng.choice((*of_rows, cut_off, changed_bytes))
     if spoil in of_rows:
         rows = spoil(rows, rng)

@@ -202,7 +202,7 @@ def test_a_long_series_is_scaled_whole() -> None:
     np.testing.assert_allclose(scaler.apply(values), expected, atol=1e-6)
 
 
-def test_each_entity_has_a_scaler_and_strangers_share_one() -> None:
+def test_each_entity_has_a_scaler_and_unseen_entities_share_one() -> None:
     low, high = np.array([[0.0], [2.0]]), np.array([[10.0], [10.0], [14.0], [14.0]])
     scalers = fit_scalers([TrainSeries(low, entity="low"), TrainSeries(high, entity="high")])
     assert scalers.of("low").center.tolist() == [1]

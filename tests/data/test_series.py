@@ -142,13 +142,13 @@ def test_labelled_rows_are_not_read() -> None:
         assert str(caught.value) == f"{name} must not hold labels; got a TestSeries: pass its rows"
 
 
-UNITS = PerEntity(2.0, {"calm": 0.5, "restless": 4.0})
+UNITS = PerEntity(2.0, {"first": 0.5, "second": 4.0})
 
 
-def test_each_entity_has_its_own_value_and_strangers_the_pooled_one() -> None:
-    assert UNITS.of("calm") == 0.5
-    assert UNITS.of("restless") == 4.0
-    assert UNITS.of("stranger") == 2.0
+def test_each_entity_has_its_own_value_and_unseen_ones_the_pooled_value() -> None:
+    assert UNITS.of("first") == 0.5
+    assert UNITS.of("second") == 4.0
+    assert UNITS.of("unseen") == 2.0
     assert UNITS.of(None) == 2.0
 
 
@@ -158,7 +158,7 @@ def test_a_value_that_counts_as_false_is_a_value() -> None:
 
 def test_a_function_is_applied_to_every_value() -> None:
     halves = UNITS.map(lambda unit: unit / 2)
-    assert halves == PerEntity(1.0, {"calm": 0.25, "restless": 2.0})
+    assert halves == PerEntity(1.0, {"first": 0.25, "second": 2.0})
     assert UNITS.pooled == 2.0
 
 

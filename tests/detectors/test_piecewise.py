@@ -27,7 +27,7 @@ from subadjacent import (
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, reach_of
+from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Array, Evidence, Reach
@@ -235,7 +235,7 @@ def test_any_gaps_in_any_parts_are_scored_as_the_whole(
 @pytest.mark.parametrize("lookahead", [0, 40])
 def test_scores_come_once_no_row_to_come_can_change_them(plant: Plant, lookahead: int) -> None:
     detector = SubAdjacentDetector(lookahead=lookahead).fit(frame(plant.train))
-    ahead = reach_of(detector).after
+    ahead = detector.models_.pooled.reach.after
     assert ahead is not None
     assert ahead <= lookahead
     scorer, rows = PiecewiseScorer(detector), frame(plant.test)
@@ -243,17 +243,6 @@ def test_scores_come_once_no_row_to_come_can_change_them(plant: Plant, lookahead
     assert len(scorer.push(rows[:300])) == 300 - ahead - detector.fill_limit
     assert len(scorer.push(rows[300:310])) == 10
     assert len(scorer.finish()) == ahead + detector.fill_limit
-
-
-def test_a_detector_reaches_as_far_as_the_farthest_of_its_models() -> None:
-    short, long = (np.random.default_rng(0).normal(size=(rows, 2)) for rows in (200, 3000))
-    fleet = SubAdjacentDetector().fit({"short": short, "long": long})
-    reaches = [model.reach for model in fleet.models_]
-    assert len({reach.before for reach in reaches}) > 1
-    found = reach_of(fleet)
-    assert found.before == max(reach.before for reach in reaches)
-    assert found.after == max(reach.after or 0 for reach in reaches)
-    assert can_score_in_parts(fleet)
 
 
 @pytest.mark.parametrize("part", [1, 19, 97, 250, 1000])
@@ -316,7 +305,7 @@ def test_a_bad_value_far_in_is_found_where_it_is(plant: Plant) -> None:
 
 def test_only_the_rows_still_needed_are_kept(plant: Plant) -> None:
     detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
-    before, after, every = reach_of(detector)
+    before, after, every = detector.models_.pooled.reach
     assert after == 0
     scorer = PiecewiseScorer(detector)
     for at in range(0, 1000, 100):
@@ -328,7 +317,7 @@ def test_only_the_rows_still_needed_are_kept(plant: Plant) -> None:
 
 def test_no_more_is_kept_however_long_a_channel_is_missing(plant: Plant) -> None:
     detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
-    before, _, every = reach_of(detector)
+    before, _, every = detector.models_.pooled.reach
     values = plant.test.copy()
     values[50:, 1] = np.nan
     scorer = PiecewiseScorer(detector)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,14 +12,18 @@ from numpy.typing import NDArray
 from methods.streams import assert_same, in_parts
 from subadjacent import (
     MagnitudeDetector,
+    Progress,
     RandomDetector,
+    SubAdjacentDetector,
     SubAdjacentTransformerDetector,
     SubPCADetector,
+    TrainSeries,
+    multivariate,
 )
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
-from subadjacent.methods.stream import ReplayStream, joined
+from subadjacent.methods.stream import ReplayStream, assess_series, joined
 from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 Rows = NDArray[np.float64]
@@ -175,3 +180,70 @@ def test_networks_stream_as_they_score(dynamic: str, stride: int | None) -> None
     found = in_parts(model.stream(), rows, 31)
     # float32, and as many windows at a time as there are
     assert_same(found, model.assess(rows), rtol=1e-3, atol=1e-4)
+
+
+# ---- a series in blocks
+
+BLOCK_VALUES = "subadjacent.methods.stream.BLOCK_VALUES"
+
+
+@pytest.mark.parametrize(
+    "detector",
+    [SubAdjacentDetector(), SubAdjacentDetector(lookahead=0), SubPCADetector(window=5)],
+    ids=["default", "causal", "windows"],
+)
+def test_a_series_in_blocks_is_assessed_as_at_once(
+    detector: BaseDetector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant = multivariate(n=6000, channels=3, seed=2)
+    fresh = plant.test.copy()
+    fresh[5200:5260, 1] = np.nan
+    detector.fit(plant.train[:2000])
+    whole = detector.assess(fresh)
+    monkeypatch.setattr(BLOCK_VALUES, 3)
+    told: list[Progress] = []
+    found = detector.assess(fresh, watch=told.append)
+    assert len(told) > 4
+    assert told[-1] == Progress("scoring", 6000, 6000, "rows")
+    np.testing.assert_allclose(found.scores, whole.scores, rtol=1e-6)
+    assert_same(found.evidence[0], whole.evidence[0], rtol=1e-4, atol=1e-6)
+    assert found.anomalous.tolist() == whole.anomalous.tolist()
+
+
+def test_a_model_that_needs_all_rows_gets_them_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BLOCK_VALUES, 1)
+    model, told = Around(before=1, after=None), list[int]()
+    found = assess_series(model, TrainSeries(ROWS), told.append)
+    np.testing.assert_array_equal(found.score, model.assess(ROWS).score)
+    assert told == [23]
+
+
+def test_blocks_of_a_model_without_expected_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BLOCK_VALUES, 1)
+    model, told = Around(before=1, after=1, every=2, expects=False), list[int]()
+    series = TrainSeries(ROWS, starts=(0, 3))
+    found = assess_series(model, series, told.append)
+    parts = [model.assess(ROWS[:3]), model.assess(ROWS[3:])]
+    assert_same(found, joined(parts))
+    assert sum(told) == 23
+
+
+def peak_of(detector: BaseDetector, rows: NDArray[np.float32]) -> int:
+    """Bytes that are in use at once, at most, beside the rows themselves."""
+    tracemalloc.start()
+    try:
+        detector.assess(rows)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_grows_by_what_is_kept_of_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As multiples of the rows in float32; it would be 20 if they were assessed at once."""
+    rows = multivariate(n=16_000, channels=18, seed=1).test.astype(np.float32)
+    detector = SubAdjacentDetector().fit(rows[:2000])
+    monkeypatch.setattr(BLOCK_VALUES, 18 * 2000)
+    # what is prepared once is not counted
+    detector.assess(rows[:8_000])
+    growth = peak_of(detector, rows) - peak_of(detector, rows[:8_000])
+    assert growth < 6 * 8_000 * 18 * 4

@@ -32,7 +32,7 @@ from report.taxi import taxi_trips
 from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.channels import SLOTS
+from subadjacent.report.channels import MAX_CHANNELS
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
 from subadjacent.scoring.alarms import Alarm
@@ -449,9 +449,9 @@ def test_many_rows_and_channels_cost_no_more_than_the_pixels_they_fall_on(
     assert asked == 300
     assert frames <= 40
     # no more channels than places; one that is removed makes room
-    assert len(channels(tab)) == SLOTS
+    assert len(channels(tab)) == MAX_CHANNELS
     tab.locator(".remove").first.click()
-    assert len(channels(tab)) == SLOTS - 1
+    assert len(channels(tab)) == MAX_CHANNELS - 1
     assert tab.locator("#add").is_enabled()
 
 

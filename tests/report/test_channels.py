@@ -10,7 +10,7 @@ import pytest
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.channels import SLOTS, channel_lines, charts_of, missing_segments
+from subadjacent.report.channels import MAX_CHANNELS, channel_lines, charts_of, missing_segments
 from subadjacent.report.marks import AlarmRow, alarm_rows
 from subadjacent.report.timeline import timelines
 from subadjacent.scoring.alarms import Alarm
@@ -130,7 +130,7 @@ def test_missing_segments_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     missing[2:5, 3] = missing[10:12, 3] = missing[18:, 1] = True
     some = replace(series_of(), missing=missing)
     assert missing_segments(some) == {"1": [(18, 20)], "3": [(2, 5), (10, 12)]}
-    monkeypatch.setattr("subadjacent.report.channels.MOST_MISSING", 1)
+    monkeypatch.setattr("subadjacent.report.channels.MAX_MISSING_SEGMENTS", 1)
     assert missing_segments(some) == {"3": [(2, 5)]}
 
 
@@ -140,7 +140,7 @@ def test_there_are_no_more_charts_than_places() -> None:
     causes = [
         cause(name, 1, 1.0, partner=names[number + 5]) for number, name in enumerate(names[:5])
     ]
-    assert len(charts_of(row_of(*causes), series)) == SLOTS == 8
+    assert len(charts_of(row_of(*causes), series)) == MAX_CHANNELS == 8
 
 
 def test_charts_of_real_alarms_point_at_the_rows_that_their_sentences_tell(

@@ -23,7 +23,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
-from subadjacent.report.marks import MOST_LISTED, alarm_rows, marked_segments, occurrences
+from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segments, occurrences
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
@@ -212,9 +212,9 @@ def test_versions_leave_out_what_is_not_installed(monkeypatch: pytest.MonkeyPatc
 def test_only_the_worst_of_very_many_alarms_are_listed(
     assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    many = alarms[:2] * MOST_LISTED
+    many = alarms[:2] * MAX_LISTED_ALARMS
     rows = alarm_rows(many, assessed.series, timelines(assessed.series))
-    assert len(rows) == MOST_LISTED
+    assert len(rows) == MAX_LISTED_ALARMS
     assert {row.alarm for row in rows} == {max(many, key=lambda alarm: alarm.severity)}
 
 

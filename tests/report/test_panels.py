@@ -23,7 +23,7 @@ def test_panels_by_hand() -> None:
     assert [panel.key for panel in found] == ["trace_0", "severity"]
     assert [panel.title for panel in found] == ["Error", "Severity"]
     assert found[0].about == "mean squared residual of the channels, before it is averaged"
-    assert found[1].about == "1 is the threshold; it follows a series that has moved for good"
+    assert found[1].about == "1 is the threshold; it adapts to a permanent change"
 
 
 def test_a_name_that_nobody_knows_is_a_title_all_the_same() -> None:

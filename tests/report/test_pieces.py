@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from subadjacent.errors import InputError
 from subadjacent.report.pieces import (
-    COARSE,
+    COARSE_VALUES,
     HIGHEST,
-    LONGEST_WINDOW,
+    MAX_WINDOW_VALUES,
     SHORT_SERIES,
     LinePiece,
     min_max,
@@ -51,7 +51,7 @@ def test_a_short_series_is_kept_whole() -> None:
 
 def test_a_series_longer_than_the_screen_has_a_coarse_level_as_well() -> None:
     coarse, *_, whole = plan(rows=50_000, numbers=60_000)
-    assert coarse.size <= COARSE
+    assert coarse.size <= COARSE_VALUES
     assert whole == LinePiece(0, 50_000, 1)
 
 
@@ -65,7 +65,7 @@ def test_a_long_series_has_levels_and_windows_within_its_numbers() -> None:
 
 
 def test_windows_that_no_longer_fit_are_left_out_the_last_first() -> None:
-    pieces = plan(rows=500_000, numbers=COARSE + 700, windows=[(0, 600), (600, 1_200)])
+    pieces = plan(rows=500_000, numbers=COARSE_VALUES + 700, windows=[(0, 600), (600, 1_200)])
     assert pieces[-1] == LinePiece(0, 600, 1)
     assert len(pieces) == 2
 
@@ -73,13 +73,13 @@ def test_windows_that_no_longer_fit_are_left_out_the_last_first() -> None:
 def test_even_with_no_numbers_to_spare_the_whole_is_there() -> None:
     (piece,) = plan(rows=500_000, numbers=1)
     assert piece.last == 500_000
-    assert piece.size <= COARSE
+    assert piece.size <= COARSE_VALUES
 
 
 def test_a_very_long_alarm_is_not_kept_row_by_row() -> None:
     window = plan(rows=500_000, numbers=60_000, windows=[(0, 100_000)])[-1]
     assert window.step > 1
-    assert window.size <= LONGEST_WINDOW
+    assert window.size <= MAX_WINDOW_VALUES
 
 
 def test_values_come_back_to_within_their_sixteen_bits() -> None:

@@ -11,13 +11,10 @@ import torch
 from scipy.stats import multivariate_normal
 from torch import Tensor
 
-from subadjacent.errors import InputError
+from rivals.trained import train_on
 from subadjacent.rivals.dagmm import DAGMM, FLOOR, DAGMMConfig, Mixture, energy, fit_mixture
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU, WINDOW, windows
+from tiny import WINDOW, windows
 
 CONFIG = DAGMMConfig(channels=2, window=WINDOW, hidden=(8,), mixtures=2)
 
@@ -119,9 +116,7 @@ def trained() -> DAGMM:
     # two waves of their own phases take four numbers
     model, rows = network(replace(CONFIG, latent=4)), windows(1000)
     config = TrainingConfig(epochs=6, batch_size=32, learning_rate=1e-2, patience=6)
-    optimizers = make_optimizers(model, config.learning_rate)
-    for _ in train(model, rows, rows, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, rows, config)
     model.eval()
     with torch.no_grad():
         model.conclude([taken() for _ in range(2)], [])
@@ -154,21 +149,3 @@ def test_trained_energy_is_higher_where_channels_leave_their_pattern(trained: DA
     assert usual is not None
     assert unusual is not None
     assert unusual.median() > usual.quantile(0.99)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("hidden", [8]),
-        ("hidden", (0,)),
-        ("latent", 0),
-        ("mixtures", 0),
-        ("estimator", 0),
-        ("dropout", 1.0),
-        ("energy_weight", -1),
-        ("variance_weight", -1),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(name: str, value: object) -> None:
-    with pytest.raises(InputError, match=name):
-        DAGMMConfig(**{"channels": 2, "window": WINDOW, name: value})

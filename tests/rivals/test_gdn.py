@@ -8,14 +8,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from rivals.trained import train_on
 from subadjacent.data.windows import Windows
-from subadjacent.errors import InputError
-from subadjacent.rivals.gdn import GDN, SMALLEST_RANGE, GDNConfig
+from subadjacent.rivals.gdn import GDN, MIN_RANGE, GDNConfig
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU
 
 CONFIG = GDNConfig(channels=3, window=6, history=2, neighbours=1, width=4, hidden=4)
 
@@ -105,7 +101,7 @@ def test_errors_are_measured_by_their_median_and_interquartile_range() -> None:
     errors = (model(rows) - rows)[:, 2:].abs().flatten(0, 1).detach().numpy()
     low, middle, high = np.quantile(errors, [0.25, 0.5, 0.75], axis=0)
     np.testing.assert_allclose(model.median, middle, rtol=1e-5)
-    np.testing.assert_allclose(model.spread, high - low + SMALLEST_RANGE, rtol=1e-5)
+    np.testing.assert_allclose(model.spread, high - low + MIN_RANGE, rtol=1e-5)
 
 
 def test_a_point_scores_by_its_most_unusual_channel() -> None:
@@ -138,13 +134,5 @@ def test_the_learned_graph_recovers_a_planted_dependency() -> None:
     assert not torch.equal(model.graph(), same)
     windows = Windows(rows, torch.arange(0, len(rows) - 12, 4), 12)
     config = TrainingConfig(epochs=5, batch_size=16, learning_rate=1e-2, patience=5)
-    optimizers = make_optimizers(model, 1e-2)
-    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, windows, config)
     assert torch.equal(model.graph(), same)
-
-
-@pytest.mark.parametrize("name", ["history", "neighbours", "width", "hidden"])
-def test_settings_that_make_no_sense_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match=name):
-        GDNConfig(**{"channels": 2, "window": 6, name: 0})

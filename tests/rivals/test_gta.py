@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
 import torch
 from torch import Tensor
 
+from rivals.trained import train_on
 from subadjacent.data.windows import Windows
-from subadjacent.errors import InputError
 from subadjacent.rivals.gta import GTA, BranchedLayer, GTAConfig, Propagation
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU
 
 CONFIG = GTAConfig(channels=3, window=7, width=8, heads=2, layers=1, levels=2, influence=4)
 
@@ -165,27 +158,8 @@ def test_training_forecasts_a_channel_that_follows_another_and_moves_the_links()
     )
     windows = Windows(rows, torch.arange(0, 1195, 3), 5)
     config = TrainingConfig(epochs=4, batch_size=16, learning_rate=1e-2, patience=4)
-    optimizers = make_optimizers(model, 1e-2)
-    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, windows, config)
     real = windows.take(torch.arange(len(windows)))
     missed = (model.eval()(real[:, :-1]) - real[:, -1]).square().mean(dim=0)
     assert missed[1] < 0.5 * missed[0]
     assert not torch.equal(model.logits, torch.zeros(3, 3, 2))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("width", 0),
-        ("width", 12),
-        ("heads", 0),
-        ("layers", 0),
-        ("levels", 0),
-        ("influence", 0),
-        ("draw", 0),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=name):
-        GTAConfig(**{"channels": 2, "window": 6, name: value})

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 from torch import Tensor
 
+from rivals.trained import train_on
 from subadjacent.data.windows import Windows
-from subadjacent.errors import InputError
 from subadjacent.rivals.gaussian import divergence, surprise
 from subadjacent.rivals.lstm_vae import LSTMVAE, LSTMVAEConfig
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU, WINDOW
+from tiny import WINDOW
 
 CONFIG = LSTMVAEConfig(channels=2, window=WINDOW, width=8, latent=3)
 
@@ -83,9 +79,7 @@ def test_the_same_move_says_more_in_a_quiet_channel_than_in_a_noisy_one() -> Non
     cut = Windows(rows, torch.arange(0, 1500 - WINDOW, 6), WINDOW)
     model = network()
     config = TrainingConfig(epochs=7, batch_size=16, learning_rate=2e-2, patience=7)
-    optimizers = make_optimizers(model, config.learning_rate)
-    for _ in train(model, cut, cut, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, cut, config)
     model.eval()
     with torch.no_grad():
         real = cut.take(torch.arange(len(cut)))[:, model.context :]
@@ -96,9 +90,3 @@ def test_the_same_move_says_more_in_a_quiet_channel_than_in_a_noisy_one() -> Non
     assert (real - mean).square()[..., 0].mean() < 0.5 * real[..., 0].var()
     rise = surprise(mean + 1, mean, deviation) - surprise(mean, mean, deviation)
     assert (rise[..., 0] > rise[..., 1]).float().mean() > 0.95
-
-
-@pytest.mark.parametrize(("name", "value"), [("width", 0), ("latent", 0), ("noise", -0.1)])
-def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
-    with pytest.raises(InputError, match=name):
-        network(**{name: value})

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from subadjacent.errors import InputError
 from subadjacent.rivals.mad_gan import MADGAN, STEP, MADGANConfig
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
@@ -158,12 +157,3 @@ def test_paper_widths() -> None:
     discriminator = 400 * (5 + 100 + 2)
     ends = 5 * 101 + 101
     assert sum(one.numel() for one in model.parameters()) == generator + discriminator + ends
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("width", 0), ("depth", 0), ("latent", 0), ("search", -1), ("residual", 1.5)],
-)
-def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
-    with pytest.raises(InputError, match=name):
-        replace(CONFIG, **{name: value})

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 
-import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rivals.trained import train_on
 from subadjacent.data.windows import Windows
-from subadjacent.errors import InputError
 from subadjacent.rivals.mtad_gat import (
+    MIN_DEVIATION,
     MTADGAT,
-    SMALLEST_DEVIATION,
     GraphAttention,
     MTADGATConfig,
 )
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU
 
 CONFIG = MTADGATConfig(channels=3, window=6, width=4, layers=1)
 
@@ -90,9 +85,7 @@ def test_training_learns_to_forecast_a_channel_from_another() -> None:
     model = network(MTADGATConfig(channels=2, window=8, width=16, layers=1))
     windows = Windows(rows, torch.arange(0, len(rows) - 8, 2), 8)
     config = TrainingConfig(epochs=8, batch_size=32, learning_rate=1e-2, patience=8)
-    optimizers = make_optimizers(model, 1e-2)
-    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, windows, config)
     real = windows.take(torch.arange(len(windows)))
     missed = (model.eval()(real[:, :-1]).forecast - real[:, -1]).square().mean(dim=0)
     assert missed[1] < 0.5 * missed[0]
@@ -151,10 +144,4 @@ def test_the_latent_is_drawn_in_training_alone() -> None:
 def test_a_deviation_has_a_floor() -> None:
     model = network()
     model.spread.data.fill_(-100.0)
-    torch.testing.assert_close(model.deviation, torch.full((3,), SMALLEST_DEVIATION))
-
-
-@pytest.mark.parametrize(("name", "value"), [("width", 0), ("layers", 0), ("gamma", -1)])
-def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
-    with pytest.raises(InputError, match=name):
-        MTADGATConfig(**{"channels": 2, "window": 6, name: value})
+    torch.testing.assert_close(model.deviation, torch.full((3,), MIN_DEVIATION))

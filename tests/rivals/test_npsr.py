@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from rivals.trained import train_on
 from subadjacent.data.windows import Windows
-from subadjacent.errors import InputError
 from subadjacent.rivals.npsr import NPSR, NPSRConfig, induced, nominality
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU
 
 CONFIG = NPSRConfig(channels=3, window=10, width=8, heads=2, layers=1, reach=2)
 
@@ -132,9 +127,7 @@ def on_a_circle() -> tuple[NPSR, Tensor]:
     model = network(NPSRConfig(channels=2, window=20, width=32, heads=2, layers=1))
     windows = Windows(rows, torch.arange(0, 1480, 5), 20)
     config = TrainingConfig(epochs=6, batch_size=32, learning_rate=5e-3, patience=6)
-    optimizers = make_optimizers(model, 5e-3)
-    for _ in train(model, windows, windows, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, windows, config)
     return model.eval(), windows.take(torch.arange(len(windows)))
 
 
@@ -162,21 +155,3 @@ def test_a_departure_along_the_circle_is_seen_by_the_sequence_alone(
     back[:, 10] *= -1
     by_point, by_sequence = ((one - back)[:, 10].square().mean() for one in model(back))
     assert by_sequence > 5 * by_point
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("latent", 0),
-        ("width", 0),
-        ("width", 10),
-        ("heads", 0),
-        ("layers", 0),
-        ("reach", -1),
-        ("nominal", 0),
-        ("nominal", 1.5),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=name):
-        NPSRConfig(**{"channels": 2, "window": 6, name: value})

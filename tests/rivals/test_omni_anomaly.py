@@ -8,14 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from subadjacent.errors import InputError
+from rivals.trained import train_on
 from subadjacent.rivals.gaussian import surprise
 from subadjacent.rivals.omni_anomaly import Flow, OmniAnomaly, OmniAnomalyConfig
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU, WINDOW, windows
+from tiny import WINDOW, windows
 
 
 def network(**settings: int) -> OmniAnomaly:
@@ -125,9 +122,7 @@ def test_the_chain_alone_carries_the_first_point_to_the_last() -> None:
 def test_a_trained_chain_expects_the_next_point_better_than_any_other_order() -> None:
     model, rows = network(), windows(800, stride=3)
     config = TrainingConfig(epochs=8, batch_size=16, learning_rate=2e-2, patience=8)
-    optimizers = make_optimizers(model, config.learning_rate)
-    for _ in train(model, rows, rows, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, rows, config)
     model.eval()
     with torch.no_grad():
         real = rows.take(torch.arange(len(rows)))
@@ -152,9 +147,3 @@ def test_the_score_is_the_mean_surprise_at_the_mean_of_the_chain() -> None:
     torch.testing.assert_close(judged.expected, mean)
     torch.testing.assert_close(judged.error, (rows - mean).square())
     assert model.context == WINDOW // 2
-
-
-@pytest.mark.parametrize(("name", "value"), [("width", 0), ("latent", 0), ("flows", -1)])
-def test_settings_that_make_no_sense_are_refused(name: str, value: int) -> None:
-    with pytest.raises(InputError, match=name):
-        network(**{name: value})

@@ -10,13 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError
+from rivals.trained import train_on
 from subadjacent.rivals.thoc import SHARPNESS, THOC, Scale, THOCConfig
 from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU, WINDOW, windows
+from tiny import WINDOW, windows
 
 CONFIG = THOCConfig(channels=2, window=WINDOW, width=6, skips=(1, 2, 4), centres=(4, 3, 2))
 
@@ -158,9 +155,7 @@ def test_every_scale_has_centres_that_bear_on_the_distance() -> None:
 def trained() -> THOC:
     model, rows = network(), windows(600, stride=3)
     config = TrainingConfig(epochs=4, batch_size=16, learning_rate=2e-2, patience=4)
-    optimizers = make_optimizers(model, config.learning_rate)
-    for _ in train(model, rows, rows, config, optimizers, autocast(CPU, "float32")):
-        pass
+    train_on(model, rows, config)
     return model.eval()
 
 
@@ -181,21 +176,3 @@ def test_normal_points_come_near_the_centres_and_others_do_not(trained: THOC) ->
     assert unusual is not None
     late = slice(trained.context, None)
     assert unusual[:, late].mean() > 1.2 * usual[:, late].mean()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("width", 0),
-        ("skips", ()),
-        ("skips", [1, 2, 4]),
-        ("skips", (1, 0, 4)),
-        ("centres", (4, 3)),
-        ("centres", (4, 3, 0)),
-        ("orthogonal_weight", -1.0),
-        ("forecast_weight", -1.0),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(name: str, value: object) -> None:
-    with pytest.raises(InputError, match=name):
-        replace(CONFIG, **{name: value})

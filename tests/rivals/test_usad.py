@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from subadjacent.errors import InputError
 from subadjacent.rivals.usad import USAD, USADConfig
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
@@ -89,9 +88,3 @@ def test_training_sets_the_second_autoencoder_against_the_first() -> None:
     assert squared(early.first, real) < 0.5 * real.square().mean()
     assert squared(early.again, real) < 2 * squared(early.first, real)
     assert squared(late.again, real) > 10 * squared(late.first, real)
-
-
-@pytest.mark.parametrize(("name", "value"), [("latent", 0), ("second", 1.5), ("window", 1)])
-def test_settings_that_make_no_sense_are_refused(name: str, value: float) -> None:
-    with pytest.raises(InputError, match=name):
-        USADConfig(**{"channels": 2, "window": WINDOW, name: value})

@@ -39,8 +39,10 @@ class Level(Model):
         PASSES.append(len(rows))
         distance = np.abs(rows - self.mean)
         window = np.ones(2 * self.around + 1)
-        counts = np.convolve(np.ones(len(rows)), window, "same")
-        score = np.convolve(distance.mean(axis=1), window, "same") / counts
+        # not "same", which is longer than the rows where these are few
+        here = slice(self.around, self.around + len(rows))
+        counts = np.convolve(np.ones(len(rows)), window)[here]
+        score = np.convolve(distance.mean(axis=1), window)[here] / counts
         expected = np.broadcast_to(self.mean, rows.shape)
         return Evidence(score, distance**2, expected, {"distance": distance.mean(axis=1)})
 

@@ -26,13 +26,13 @@ from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.causal import CausalTwin
 from subadjacent.detectors.estimator import Estimator, require_fitted
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.detectors.pieces import assess
 from subadjacent.detectors.recent import Recent, recent_rows
 from subadjacent.detectors.seen import SeenInput, check_header
 from subadjacent.detectors.streamed import Streamed, without_streamed
 from subadjacent.errors import MOST_ROWS, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import Learned, learn
 from subadjacent.methods.method import Method, Model, State
+from subadjacent.methods.stream import assess_series
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import REPEAT_WITHIN, Alarm
 from subadjacent.scoring.base_threshold import Threshold
@@ -301,7 +301,7 @@ class BaseDetector(Estimator, ABC):
             watch(Progress("scoring", done, total, "rows"))
 
         for one_series in series:
-            evidence = assess(self.models_.of(one_series.entity), one_series, tell)
+            evidence = assess_series(self.models_.of(one_series.entity), one_series, tell)
             check_scores(one_series, evidence.score)
             yield evidence
 

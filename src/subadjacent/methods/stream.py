@@ -9,15 +9,22 @@ Shapes: B rows that arrive together, C channels.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import Model, State
 from subadjacent.scoring.evidence import Evidence
+
+# values of a block; a model holds some twenty tables of it. Twice as many are no quicker
+BLOCK_VALUES = 1_000_000
+# a block has this many times a model's reach at least: some models assess that many rows twice
+BLOCK_REACHES = 4
 
 
 class ModelStream(ABC):
@@ -87,7 +94,7 @@ class ReplayStream(ModelStream):
         self._before, self._after, self._every = before, after, every
         self._begin()
         if state is not None:
-            self._go_on(state)
+            self._continue(state)
 
     def _begin(self) -> None:
         channels = len(self._model.typical_values)
@@ -138,7 +145,7 @@ class ReplayStream(ModelStream):
         """The rows that are kept, and how many have arrived."""
         return State({"kept": self._kept}, {"taken": self.taken})
 
-    def _go_on(self, state: State) -> None:
+    def _continue(self, state: State) -> None:
         self.taken = check_taken(state.facts["taken"])
         self.given = self._final(self.taken)
         rows = self.taken - self._first(self.given)
@@ -190,3 +197,65 @@ def joined(pieces: list[Evidence]) -> Evidence:
             name: np.concatenate([piece.traces[name] for piece in pieces]) for name in first.traces
         },
     )
+
+
+def assess_series(
+    model: Model, series: TrainSeries, tell: Callable[[int], None] = lambda _rows: None
+) -> Evidence:
+    """A model's evidence on all unbroken segments of a series.
+
+    Long segments go through the model's stream block by block, so that memory does not grow with
+    them beyond the evidence itself. ``tell`` is called with the number of rows of every block.
+    """
+    before, after, _ = model.reach
+    block = max(BLOCK_VALUES // series.values.shape[1], BLOCK_REACHES * (before + (after or 0)), 1)
+    whole: Evidence | None = None
+    for start, stop in series.parts:
+        rows = series.values[start:stop]
+        if len(rows) > block and after is not None:
+            blocks = _in_blocks(model.stream(), rows, block)
+        else:
+            blocks = iter([model.assess(rows)])
+        first = start
+        for evidence in blocks:
+            last = first + len(evidence.score)
+            if len(evidence.score) == len(series):
+                whole = evidence
+            else:
+                # into one table from the start: joining later would hold two for a while
+                whole = _empty_like(evidence, len(series)) if whole is None else whole
+                _put(evidence, whole, slice(first, last))
+            tell(last - first)
+            first = last
+    assert whole is not None
+    return whole
+
+
+def _in_blocks(stream: ModelStream, rows: NDArray[Any], block: int) -> Iterator[Evidence]:
+    for first in range(0, len(rows), block):
+        yield stream.push(rows[first : first + block])
+    yield stream.finish()
+
+
+def _empty_like(evidence: Evidence, rows: int) -> Evidence:
+    """Evidence on this many rows with room for values, otherwise shaped as that of a block."""
+
+    def room(some: NDArray[Any]) -> NDArray[Any]:
+        return np.empty((rows, *some.shape[1:]), some.dtype)
+
+    return evidence._replace(
+        score=room(evidence.score),
+        by_channel=room(evidence.by_channel),
+        expected=None if evidence.expected is None else room(evidence.expected),
+        traces={name: room(trace) for name, trace in evidence.traces.items()},
+    )
+
+
+def _put(evidence: Evidence, whole: Evidence, rows: slice) -> None:
+    """Copy evidence to its place in the whole."""
+    whole.score[rows] = evidence.score
+    whole.by_channel[rows] = evidence.by_channel
+    if whole.expected is not None and evidence.expected is not None:
+        whole.expected[rows] = evidence.expected
+    for name, trace in whole.traces.items():
+        trace[rows] = evidence.traces[name]

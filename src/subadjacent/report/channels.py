@@ -24,11 +24,11 @@ from subadjacent.showing import on_one_line
 PARTS = ("seen", "expected", "below", "above")
 # charts of channels that stand below each other at most: the causes of an alarm are up to five, and
 # there is room for what they are compared with
-SLOTS = 8
+MAX_CHANNELS = 8
 # segments in which a channel is missing that are left blank, of one series: the longest
-MOST_MISSING = 2_000
+MAX_MISSING_SEGMENTS = 2_000
 # how exactly a float64 holds a sum, as a share of what is added
-EXACT = 1e-12
+ROUNDING = 1e-12
 
 
 def channel_lines(explainer: Explainer, channel: int) -> Iterator[Array]:
@@ -42,7 +42,7 @@ def channel_lines(explainer: Explainer, channel: int) -> Iterator[Array]:
 
 def _steady(distances: Array, values: Array) -> Array:
     """Make distances equal that differ by no more than rounding errors."""
-    if np.ptp(distances) > EXACT * float(np.abs(values).max()):
+    if np.ptp(distances) > ROUNDING * float(np.abs(values).max()):
         return distances
     return np.full(len(distances), np.median(distances))
 
@@ -56,7 +56,7 @@ def missing_segments(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
         for channel in np.flatnonzero(series.missing.any(axis=0)).tolist()
         for start, stop in join(series.missing[:, channel])
     ]
-    longest = sorted(bounds, reverse=True)[:MOST_MISSING]
+    longest = sorted(bounds, reverse=True)[:MAX_MISSING_SEGMENTS]
     segments: dict[str, list[tuple[int, int]]] = {}
     for rows, channel, start in sorted(longest, key=lambda segment: segment[1:]):
         segments.setdefault(str(channel), []).append((start, start + rows))
@@ -64,7 +64,7 @@ def missing_segments(series: TrainSeries) -> dict[str, list[tuple[int, int]]]:
 
 
 def charts_of(row: AlarmRow, series: TrainSeries) -> list[dict[str, Any]]:
-    """The channels to draw for an alarm: its causes, each with the one that it parted from."""
+    """The channels to draw for an alarm: its causes, each with its decoupled partner."""
     charts: dict[str, dict[str, Any]] = {}
     for cause in row.causes:
         # it may be there already, as the channel that another one parted from
@@ -75,7 +75,7 @@ def charts_of(row: AlarmRow, series: TrainSeries) -> list[dict[str, Any]]:
                 "channel": series.channels.index(cause.partner),
                 "told": f"is what {on_one_line(cause.channel)} usually goes with",
             }
-    return list(charts.values())[:SLOTS]
+    return list(charts.values())[:MAX_CHANNELS]
 
 
 def _chart(alarm: Alarm, cause: Cause, series: TrainSeries) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def figure_series(
 ) -> Figure:
     """Draw channels, traces and severity of one series, as in the paper's Figure 5.
 
-    A severity of 1 is the threshold, which follows a series that has moved for good.
+    A severity of 1 is the threshold, which adapts to a permanent change.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from subadjacent.scoring.sentences import lasting, number
 Segments = list[tuple[int, int]]
 
 # rows in the table of alarms; more are no longer read, the worst are kept
-MOST_LISTED = 500
+MAX_LISTED_ALARMS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,12 @@ def alarm_rows(
     times: Sequence[Timeline],
     fitted: Sequence[Segments] | None = None,
 ) -> list[AlarmRow]:
-    """The worst alarms, in time order; ``fitted`` are bounds of the rows fitted on, a series."""
+    """The worst alarms as rows of the table, in time order.
+
+    ``fitted`` has the bounds of the training rows of each series.
+    """
     entities = [one_series.entity for one_series in series]
-    order = by_severity(alarms)[:MOST_LISTED]
+    order = by_severity(alarms)[:MAX_LISTED_ALARMS]
     rows = []
     for place in sorted(order):
         alarm = alarms[place]

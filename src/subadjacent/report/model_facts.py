@@ -22,7 +22,7 @@ from subadjacent.errors import InputError
 from subadjacent.scoring.evidence import Array
 
 # rows shown on either side of an alarm: as many as a score depends on, within these bounds
-LEAST_AROUND, MOST_AROUND = 30, 100
+MIN_MARGIN, MAX_MARGIN = 30, 100
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ class BandShape(NamedTuple):
 
 
 def band(detector: BaseDetector) -> BandShape | None:
-    """The band of a model's attention; None where there is no such."""
+    """The band of a model's attention; None where it has none."""
     facts = fitted_settings(detector)
     if any(name not in facts for name in BandShape._fields):
         return None
@@ -91,13 +91,13 @@ def curves(epochs: Sequence[Any]) -> dict[str, list[float]]:
 
 
 def reach_before(detector: BaseDetector) -> int:
-    """Rows up to and with a row that its score depends on, at most."""
+    """The most rows, up to and including its own, that a score depends on."""
     return 1 + max(model.reach.before for model in detector.models_)
 
 
 def around(detector: BaseDetector) -> int:
     """Rows to show on either side of an alarm."""
-    return min(max(reach_before(detector), LEAST_AROUND), MOST_AROUND)
+    return min(max(reach_before(detector), MIN_MARGIN), MAX_MARGIN)
 
 
 def fitted_settings(detector: BaseDetector) -> dict[str, Any]:

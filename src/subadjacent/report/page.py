@@ -13,7 +13,7 @@ from typing import Any
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import markup, model_facts, text
-from subadjacent.report.channels import PARTS, SLOTS
+from subadjacent.report.channels import MAX_CHANNELS, PARTS
 from subadjacent.report.marks import Segments, alarm_rows, marked_segments
 from subadjacent.report.markup import Metrics
 from subadjacent.report.panels import panels
@@ -111,7 +111,7 @@ def page(
         add_channel=markup.choice(
             "add", "Add a channel", channels, '<option value="">choose…</option>'
         ),
-        most_channels=SLOTS,
+        most_channels=MAX_CHANNELS,
         panels=markup.panel_figures(shown, score),
         metrics=markup.metrics_section(metrics) if metrics else "",
         network=markup.network_sections(history, curves, attention),

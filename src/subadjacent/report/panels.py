@@ -19,7 +19,7 @@ ABOUT = {
 }
 
 # what the severity is: the score, in a unit in which the threshold does not move
-SEVERITY = "1 is the threshold; it follows a series that has moved for good"
+SEVERITY = "1 is the threshold; it adapts to a permanent change"
 
 
 @dataclass(frozen=True, slots=True)

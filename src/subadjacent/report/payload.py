@@ -16,7 +16,7 @@ from subadjacent.report import model_facts
 from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_segments
 from subadjacent.report.marks import AlarmRow, Segments, by_severity, occurrences
 from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
-from subadjacent.report.pieces import BUDGET, WINDOWS, LinePiece, plan
+from subadjacent.report.pieces import BUDGET, MAX_WINDOWS, LinePiece, plan
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Explainer
@@ -45,7 +45,7 @@ class SeriesView:
         return self.explainer.series
 
     def lines(self) -> Iterator[Array]:
-        """Those of each channel, one channel after the other, each trace, and the severity."""
+        """Every line: the parts of each channel, then each trace, then the severity."""
         for channel in range(len(self.series.channels)):
             yield from channel_lines(self.explainer, channel)
         for name in self.traces:
@@ -54,7 +54,7 @@ class SeriesView:
 
     @property
     def count(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         return len(self.series.channels) * len(PARTS) + len(self.traces) + 1
 
 
@@ -107,7 +107,7 @@ def _windows(
     """The rows of each series that are kept in full: those around its worst alarms."""
     windows: dict[str | None, Segments] = {one_series.entity: [] for one_series in series}
     lengths = {one_series.entity: len(one_series) for one_series in series}
-    for number in by_severity(alarms)[:WINDOWS]:
+    for number in by_severity(alarms)[:MAX_WINDOWS]:
         alarm = alarms[number]
         # the rows that a click on the alarm shows, and some rows around them
         margin = round(1.5 * _margin(alarm, around))

@@ -20,13 +20,13 @@ BUDGET = 4_200_000
 # rows up to which a series has no level but its rows: so many are thinned in a moment
 SHORT_SERIES = 20_000
 # values of the coarsest level; more than a screen has columns of pixels
-COARSE = 2_000
+COARSE_VALUES = 2_000
 # how much finer each level is than the one before it
 FINER = 3.5
 # share of a line's numbers that levels of the whole series may take; the rest goes to alarms
 FOR_LEVELS = 0.65
-WINDOWS = 50  # alarms shown with every row
-LONGEST_WINDOW = 4_000  # values of one such segment
+MAX_WINDOWS = 50  # alarms shown with every row
+MAX_WINDOW_VALUES = 4_000  # values of one such segment
 HIGHEST = 2**16 - 1  # of the whole numbers that values are stored as
 
 
@@ -58,16 +58,16 @@ def plan(rows: int, numbers: int, windows: Iterable[tuple[int, int]] = ()) -> li
     """
     if rows <= min(numbers, SHORT_SERIES):
         return [LinePiece(0, rows, 1)]
-    pieces, size = [], float(COARSE)
+    pieces, size = [], float(COARSE_VALUES)
     while size < rows and size <= FOR_LEVELS * numbers:
         pieces.append(LinePiece(0, rows, step_for(rows, round(size / 2))))
         size *= FINER
     if rows <= numbers:
         return [*pieces, LinePiece(0, rows, 1)]
-    pieces = pieces or [LinePiece(0, rows, step_for(rows, COARSE // 2))]
+    pieces = pieces or [LinePiece(0, rows, step_for(rows, COARSE_VALUES // 2))]
     left = numbers - sum(piece.size for piece in pieces)
     for first, last in windows:
-        step = step_for(last - first, LONGEST_WINDOW // 2)
+        step = step_for(last - first, MAX_WINDOW_VALUES // 2)
         # two values from every two rows are all there are: one from each row says when, too
         window = LinePiece(first, last, 1 if step == 2 else step)
         left -= window.size

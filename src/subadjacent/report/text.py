@@ -23,11 +23,11 @@ from subadjacent.scoring.sentences import span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, FalseShare
 
 # fewer training rows than this multiple of those that a score depends on are few to learn from
-FEW_REACHES = 3
+MIN_REACHES = 3
 # with fewer alarms expected in the held-out rows than this, the threshold is an extrapolation
-EXTRAPOLATED = 0.1
+MIN_EXPECTED_ALARMS = 0.1
 # series that a model does not fit, each with a sentence of its own
-MOST_MISFITS = 5
+MAX_MISFIT_SENTENCES = 5
 LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn")
 
 
@@ -111,8 +111,8 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
 
 def misfits(entities: Sequence[str | None]) -> list[str]:
     """A sentence for each of the first series that a model does not fit, and one for the rest."""
-    messages = [_misfit(entity) for entity in entities[:MOST_MISFITS]]
-    if more := [str(entity) for entity in entities[MOST_MISFITS:]]:
+    messages = [_misfit(entity) for entity in entities[:MAX_MISFIT_SENTENCES]]
+    if more := [str(entity) for entity in entities[MAX_MISFIT_SENTENCES:]]:
         messages.append(f"Nor does it fit {len(more):,} more: {_names(more)}.")
     return messages
 
@@ -168,13 +168,16 @@ def _about_training(detector: BaseDetector) -> list[str]:
     messages = []
     # a detector read from a file no longer has the scores of its training rows
     rows, reach = len(getattr(detector, "decision_scores_", ())), model_facts.reach_before(detector)
-    if 0 < rows < FEW_REACHES * reach:
+    if 0 < rows < MIN_REACHES * reach:
         messages.append(
             f"Fitted on {rows:,} rows, few to learn from where a score depends on {reach:,}. "
             f"More normal data makes scores steadier."
         )
     rule, held_out = detector.threshold_rule_, getattr(detector, "held_out_rows_", 0)
-    if isinstance(rule, AlarmBudget | ExtremeValue) and 0 < rule.risk * held_out < EXTRAPOLATED:
+    if (
+        isinstance(rule, AlarmBudget | ExtremeValue)
+        and 0 < rule.risk * held_out < MIN_EXPECTED_ALARMS
+    ):
         messages.append(
             f"The threshold is extrapolated: it stands for one false alarm in "
             f"{1 / rule.risk:,.0f} rows, judged from {held_out:,} rows."

@@ -14,7 +14,7 @@ from subadjacent.report.timeline import timeline
 from subadjacent.scoring.sentences import number as in_digits
 
 # steps between times, as many as there is room for below a figure 9 inches wide
-MOST = 7
+MAX_TICKS = 7
 # in milliseconds: what clocks and calendars are cut into; from a week on, whole weeks
 SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
 STEPS = (
@@ -55,7 +55,7 @@ def name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
         axis.xaxis.set_major_formatter(Plain())
     elif times.kind == "number":
         first, last = times.places[shown.start], times.places[shown.stop - 1]
-        numbers = np.asarray(MaxNLocator(MOST).tick_values(first, last))
+        numbers = np.asarray(MaxNLocator(MAX_TICKS).tick_values(first, last))
         numbers = numbers[(numbers >= first) & (numbers <= last)]
         rows = np.interp(numbers, times.places, np.arange(len(times.places)))
         axis.set_xticks(rows, Plain().format_ticks(numbers.tolist()))
@@ -66,7 +66,7 @@ def name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
 def _name_dates(axis: Axes, places: NDArray[np.float64], shown: slice) -> None:
     """Round times, such as midnights, though a row seldom lies on each of them."""
     first, last = places[shown.start], places[shown.stop - 1]
-    step = next((step for step in STEPS if (last - first) / step <= MOST), STEPS[-1])
+    step = next((step for step in STEPS if (last - first) / step <= MAX_TICKS), STEPS[-1])
     beginning = np.ceil((first - MONDAY) / step) * step + MONDAY
     times = np.arange(beginning, last + 1, step)
     rows = np.interp(times, places, np.arange(len(places)))

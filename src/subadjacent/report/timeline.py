@@ -31,7 +31,7 @@ class Timeline:
 
     @property
     def interval(self) -> float:
-        """From one place to the next, as a rule."""
+        """The median distance between neighbouring places."""
         return float(np.median(np.diff(self.places))) if len(self.places) > 1 else 1.0
 
     def anchors(self) -> tuple[list[int], list[float]]:

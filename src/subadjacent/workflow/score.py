@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY
-from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, reach_of
+from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.showing import listed
 from subadjacent.workflow.packs import group
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from subadjacent.data.files.rows import Labels
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.decision import RowDecisions
-    from subadjacent.scoring.evidence import Reach
 
 log = logging.getLogger(__name__)
 
@@ -64,9 +63,8 @@ def scored(
     detector: BaseDetector, rows: Rows, watch: Watch = ignore, *, labels: Labels = "take"
 ) -> Scored:
     """Scores of all rows, with their keys, labels and entities."""
-    reach = reach_of(detector)
-    if reach.after is not None:
-        return _score_in_parts(detector, reach, rows, watch, labels)
+    if can_score_in_parts(detector):
+        return _score_in_parts(detector, rows, watch, labels)
     file_rows = rows.whole(labels=labels)
     assessment = detector.assess(file_rows.frame, watch=watch)
     entities = [series.entity for series in assessment.table.series]
@@ -76,9 +74,7 @@ def scored(
     )
 
 
-def _score_in_parts(
-    detector: BaseDetector, reach: Reach, rows: Rows, watch: Watch, wanted: Labels
-) -> Scored:
+def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch, wanted: Labels) -> Scored:
     import polars as pl
 
     keys, labels = [], []
@@ -90,9 +86,7 @@ def _score_in_parts(
             labels.append(chunk.labels)
         for name, places, frame in _by_entity(chunk.frame):
             if name not in entities:
-                entities[name] = _EntityScores(
-                    PiecewiseScorer(detector, least=MIN_ROWS, reach=reach)
-                )
+                entities[name] = _EntityScores(PiecewiseScorer(detector, least=MIN_ROWS))
             entities[name].push(frame, done + places)
         done += len(chunk)
         watch(Progress("scoring", done, max(total, done), "rows"))

@@ -28,7 +28,8 @@ def test_the_combination_is_the_definition(
     entity: EntityViews, rows: int, chunk: int, many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each row the mean over the parts that assess it, by weights and factors."""
-    monkeypatch.setattr("subadjacent.scoring.residual_scale.CHUNK", chunk)
+    monkeypatch.setattr(f"{PATH}.CHUNK_VALUES", 0)
+    monkeypatch.setattr(f"{PATH}.MIN_CHUNK_ROWS", chunk)
     monkeypatch.setattr(f"{PATH}.MANY", many)
     monkeypatch.setattr(f"{PATH}.FEW_VALUES", 0)
     segment = waves(rows, seed=4)

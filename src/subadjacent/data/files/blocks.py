@@ -22,6 +22,9 @@ from subadjacent.data.files.cells import (
 )
 from subadjacent.errors import InputError
 
+BLOCK_ROWS = 20_000
+"""Rows that are read at a time when all are needed."""
+
 MIDNIGHT = time()
 """The clock of dates that have none."""
 

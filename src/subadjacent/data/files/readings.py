@@ -13,16 +13,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from subadjacent.data.files.blocks import Block, Source, TimeOrder
+from subadjacent.data.files.blocks import BLOCK_ROWS, Block, Source, TimeOrder
 from subadjacent.data.files.cells import show
 from subadjacent.data.files.layouts import DIGITS, format_of
 from subadjacent.data.files.paths import only_our_errors
 from subadjacent.data.files.time_column import TimeColumn, time_error
 from subadjacent.data.files.timestamps import TimeForm
 from subadjacent.errors import InputError
-
-BLOCK_ROWS = 20_000
-"""Rows that are looked at a time."""
 
 
 class FileForms(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from subadjacent.data.files.blocks import Block, Source, TimeOrder
+from subadjacent.data.files.blocks import BLOCK_ROWS, Block, Source, TimeOrder
 from subadjacent.data.files.cells import is_signed
 from subadjacent.data.files.layouts import pattern_of_format
 from subadjacent.data.files.paths import only_our_errors, open_sources
@@ -27,17 +27,12 @@ __all__ = ["Columns", "FileRows", "Rows", "open_files"]
 log = logging.getLogger(__name__)
 
 SAMPLE_ROWS = 1000
-"""Rows that are looked at to find out how a file is written."""
-
-BLOCK_ROWS = 20_000
-"""Rows that are read at a time when everything is wanted."""
+"""First rows of a file, from which its format and roles are found."""
 
 TIME, ENTITY = "timestamp", "item_id"
 
 Labels = Literal["need", "take", "skip"]
-"""What is wanted of labels: to refuse a cell that is none; to do without all of them then; or
-not to read them.
-"""
+"""How to read labels: refuse a cell that is not one; drop all labels then; or skip them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -60,10 +60,7 @@ class TimeColumn:
             date = date.dt.date()
         # 18.00.00, as some write a clock, would begin another date
         clock = blank_missing(clock).str.replace(r"^(\d{1,2})\.(\d{2})\.(\d{2})$", "$1:$2:$3")
-        joined = pl.DataFrame({"date": blank_missing(date), "clock": clock})
-        return joined.select(pl.concat_str("date", "clock", separator=" ").alias(self.name))[
-            self.name
-        ]
+        return (blank_missing(date) + " " + clock).alias(self.name)
 
 
 def _clock_as_text(cells: pl.Series) -> pl.Series:
@@ -100,20 +97,16 @@ def find_time(
     if forms and not known:
         column = columns[0]
         return column, forms_in(source, sample, column, written)
-    # a counter gives way to a clock, and a clock to dates
-    clocks = {
-        column: column_forms for column, column_forms in known.items() if column_forms[0].is_clock
-    } or known
-    best = {
-        column: column_forms for column, column_forms in clocks.items() if column_forms[0].has_date
-    } or clocks
+    # dates are preferred to clocks, and clocks to counters
+    clocks = [column for column in known if known[column][0].is_clock] or list(known)
+    best = [column for column in clocks if known[column][0].has_date] or clocks
     if len(best) > 1:
         names = ", ".join(column.name for column in best)
         raise InputError(
             f"{source.name} must have one time column; {names} could all be it: name the one to use"
         )
     if best:
-        return next(iter(best.items()))
+        return best[0], known[best[0]]
     first_column = _first_as_time(source, sample, free, written)
     if first_column is None and written is not None:
         raise InputError(

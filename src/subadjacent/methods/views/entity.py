@@ -55,6 +55,13 @@ class EntityViews:
     novelty: Mapping[str, NoveltyView]
 
     @property
+    def reach(self) -> tuple[int, int]:
+        """How far the farthest neighbours of any view stand, before and after a row."""
+        ridges = [view.ridge for view in self.forecasting.values() if view.ridge is not None]
+        sides = [ridge.reach for ridge in ridges] or [(0, 0)]
+        return max(before for before, _ in sides), max(after for _, after in sides)
+
+    @property
     def states(self) -> StateView | None:
         """The view of states, if it takes part."""
         view = self.novelty[STATE].view if STATE in self.novelty else None
@@ -100,7 +107,7 @@ class ViewsModel(Model):
     def reach(self) -> Reach:
         """Neighbours and averages of residuals, or windows; then averages of the score."""
         allowed = self.settings.ahead
-        behind, ahead = self.forecasts.reach
+        behind, ahead = self.entity.reach
         every = 1
         if self.network is not None:
             behind, ahead = max(behind, self.network.reach), max(ahead, self.network.reach)

@@ -24,6 +24,9 @@ from subadjacent.runtime import side_by_side
 from subadjacent.scoring.residual_scale import ChannelScale, JointSquares, Squares, chunks
 from subadjacent.scoring.weights import PartWeights
 
+# residuals that are assessed at a time, in at least so many rows: averages need the rows around
+# them, and some fifteen tables of them are in memory at once
+CHUNK_VALUES, MIN_CHUNK_ROWS = 200_000, 256
 # values that are worth several threads, and too few for any preparation
 MANY, FEW_VALUES = 200_000, 2_000
 
@@ -104,13 +107,6 @@ class Forecasts:
         """Columns of the table of residuals."""
         return 2 * self.count * self.channels
 
-    @property
-    def reach(self) -> tuple[int, int]:
-        """How far the farthest neighbours of any view stand, before and after a row."""
-        ridges = [view.ridge for view in self._views if view.ridge is not None]
-        sides = [ridge.reach for ridge in ridges] or [(0, 0)]
-        return max(before for before, _ in sides), max(after for _, after in sides)
-
     def residuals(self, rows: Rows, first: int, last: int, *, expected: bool) -> Residuals:
         """Residuals of rows ``first`` to ``last`` of a segment of standardised rows.
 
@@ -177,7 +173,9 @@ class Forecasts:
             values[here] = surprise.sum(axis=1)
             by_part[here] = surprise.sum(axis=2) / self.channels
 
-        in_threads(add_up, chunks(last - first), values.size)
+        step = max(CHUNK_VALUES // self.width, MIN_CHUNK_ROWS)
+        bounds = [(n, min(n + step, last - first)) for n in range(0, last - first, step)]
+        in_threads(add_up, bounds, values.size)
         return Combined(values, by_part)
 
     def _surprise(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.method import State
-from subadjacent.methods.stream import ModelStream, check_rows, check_table, check_taken, joined
+from subadjacent.methods.stream import ModelStream, check_rows, check_table, check_taken
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.network import SHARE, add_network
 from subadjacent.methods.views.novelty import Novelty
@@ -31,8 +31,6 @@ from subadjacent.scoring.view_facts import FACTS
 # rows that come before old ones are forgotten: it takes no longer than for one. An odd number, so
 # that it seldom falls on a row with other work to do: windows end and learners learn at even ones
 FORGET_EVERY = 25
-# values that are worked on at a time, so that memory is bounded. Twice as many are no quicker
-BLOCK_VALUES = 1_000_000
 # names of the tables that are kept, one row a row of the segment
 ROWS, RESIDUALS, ASSESSED, EXPECTED, VALUES, MEANS, BY_PART = (
     "rows",
@@ -81,7 +79,7 @@ class ViewsStream(ModelStream):
         self._states, self._shapes = model.entity.states, model.entity.shapes
         allowed = model.settings.ahead
         self._lookahead, self._score_lookahead = allowed.residuals, allowed.score
-        self._behind, self._ahead = self._forecasts.reach
+        self._behind, self._ahead = model.entity.reach
         self._longest = max(smoothing_lengths(model.settings.smoothing))
         self._combined_ahead = rows_ahead(MARGIN, self._lookahead)
         self._scores_ahead = rows_ahead(self._longest, self._score_lookahead)
@@ -128,10 +126,13 @@ class ViewsStream(ModelStream):
     def push(self, rows: NDArray[Any]) -> Evidence:
         """Take the next rows; return the evidence on those that are final now."""
         check_rows(rows, self._channels)
-        step = max(BLOCK_VALUES // self._channels, 1)
-        if len(rows) <= step:
-            return self._push(rows)
-        return joined([self._push(rows[n : n + step]) for n in range(0, len(rows), step)])
+        self._add(rows)
+        final = self._final(self.taken)
+        evidence = self._advance(final)
+        self.given = final.scores
+        if self.taken - self._forgotten >= FORGET_EVERY:
+            self._forget(final)
+        return evidence
 
     def assess(self, rows: NDArray[Any]) -> Evidence:
         """Evidence on a whole segment."""
@@ -151,15 +152,6 @@ class ViewsStream(ModelStream):
             return self._advance(_Final(self.taken, self.taken, self.taken))
         finally:
             self._tails, self._windows = tails, windows
-
-    def _push(self, rows: NDArray[Any]) -> Evidence:
-        self._add(rows)
-        final = self._final(self.taken)
-        evidence = self._advance(final)
-        self.given = final.scores
-        if self.taken - self._forgotten >= FORGET_EVERY:
-            self._forget(final)
-        return evidence
 
     def _add(self, rows: NDArray[Any]) -> None:
         self._tails[ROWS].push(self._model.scaler.apply(rows))

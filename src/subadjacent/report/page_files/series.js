@@ -2,7 +2,7 @@
 
 import {search} from "./thinning.js";
 
-const MOST_POINTS = 20_000;   // of a line in view: more are thinned no faster than the eye moves
+const MAX_POINTS = 20_000;   // of a line in view: more are thinned no faster than the eye moves
 const QUANTISED_HEADER = 16, EXACT_HEADER = 8;   // bytes before the values of a piece
 const HIGHEST = 65_535;   // of the whole numbers that quantised values are stored as
 
@@ -121,7 +121,7 @@ export class Series {
   // the finest piece that covers a view and is not too long to draw
   piece({from, to}) {
     const low = Math.max(0, this.row(from)), high = Math.min(this.length - 1, this.row(to));
-    const fits = ({from: first, until, step}) => first <= low && high < until && (high - low) / step * (step > 1 ? 2 : 1) <= MOST_POINTS;
+    const fits = ({from: first, until, step}) => first <= low && high < until && (high - low) / step * (step > 1 ? 2 : 1) <= MAX_POINTS;
     return this.pieces.filter(fits).reduce((best, one) => one.step < best.step ? one : best, this.pieces[0]);
   }
 
