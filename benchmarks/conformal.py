@@ -32,7 +32,7 @@ from scipy.signal import lfilter
 from reproduce.cases.normal import NORMAL, normal_rows
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.detectors.many import assess_each, fit_each
-from subadjacent.scoring import clusters, conformal, discoveries
+from subadjacent.scoring import conformal, discoveries
 from subadjacent.scoring.base_threshold import BaseThreshold
 from subadjacent.scoring.conformal import block_maxima
 from subadjacent.scoring.discoveries import Worst, benjamini_hochberg, p_values_of, worst_of
@@ -158,11 +158,11 @@ def of_rows(runs: int, kind: str, rows: int) -> list[Line]:
     ]
     for share in (0.05, 0.25):
         form = f"a share of {share:g} is high"
-        with changed(clusters, "HIGH", share):
+        with changed(conformal, "HIGH_SHARE", share):
             lines.append(judged("constants", data, form, draws, Conformal(ALPHA)))
     for few in (10, 40):
         form = f"{few} times is few"
-        with changed(conformal, "FEW", few):
+        with changed(conformal, "MIN_TIMES", few):
             lines.append(judged("constants", data, form, draws, Conformal(0.05)))
     return lines
 
