@@ -47,7 +47,7 @@ FRESH = 5_000
 FLEETS = ((100, 100, 100), (100, 1_000, 100), (30, 500, 500), (200, 200, 200))
 CHOSEN, RANKS = "as chosen", "ranks only"
 # constants of the p-values of entities, each changed by itself, where rows are few
-CHANGES = {"2 folds": ("FOLDS", 2), "no guard": ("GUARD", 0)}
+CHANGES = {"2 folds": ("FOLDS", 2), "no guard": ("GUARD_BLOCKS", 0)}
 BAD, DEVIATIONS, LONG = 5, 30.0, 10
 WARM_UP = 1_000
 
@@ -55,7 +55,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 # page, mark on it: what the lines are about, and what its table calls the columns it shows
 PAGES = {
     ("scoring.md", "conformal"): (
-        ("rows", "blocks", "drift", "default"),
+        ("drift",),
         {
             "data": "normal scores",
             "form": "form",
