@@ -133,7 +133,12 @@ class TestSWaT:
         write_xlsx(tmp_path / "SWaT" / f"{TEST}.xlsx", self.attack)
         self.check(load_benchmark("swat", tmp_path))
         # with and without stage names, with decimal commas, with spaces around numbers
-        forms = (("{}", ".", ",", 0), ("{}", ".", ",", 1), ("{}", ",", ";", 0), (" {} ", ",", ";", 0))
+        forms = (
+            ("{}", ".", ",", 0),
+            ("{}", ".", ",", 1),
+            ("{}", ",", ";", 0),
+            (" {} ", ",", ";", 0),
+        )
         for number, (form, point, separator, first) in enumerate(forms):
             folder = tmp_path / str(number)
             for name, lines in ((TRAIN, self.normal), (TEST, self.attack)):
