@@ -115,6 +115,7 @@ def test_what_people_said_survives_a_kill(tmp_path: Path) -> None:
         assert service.get("/api/series/pump") == muted
 
 
+@pytest.mark.sweep
 def test_a_stream_goes_on_after_a_switch_of_models_and_a_kill(tmp_path: Path) -> None:
     rows = rows_of(700)
     found = []

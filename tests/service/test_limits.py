@@ -30,9 +30,6 @@ channels = 4
 listeners = 1
 jobs = 1
 seconds = 1.0
-
-[retention]
-rows = 100
 """
 
 
@@ -126,6 +123,7 @@ def test_too_many_series_and_channels_are_refused(small: LiveService) -> None:
     assert answer.status == 429
     assert answer.headers["retry-after"] == "1"
     assert "3 series already" in answer.json["error"]
+    assert {one["name"] for one in small.get("/api/series")["series"]} == {"a", "b", "c"}
     small.ask("DELETE", "/api/series/b")
     wide = small.ask("POST", "/api/series/d/rows", [{str(n): 1.0 for n in range(5)}])
     assert wide.status == 413
@@ -182,19 +180,6 @@ def test_rows_beyond_the_queue_are_refused_whole_and_the_service_goes_on_answeri
     assert small.get("/api/series/a")["rows"] == 111
     again = small.push("a", rows_of(12, first=111))
     assert (again["taken"], again["late"], again["duplicates"]) == (12, 0, 0)
-
-
-def test_old_rows_go_and_scoring_goes_on(small: LiveService) -> None:
-    small.ask("DELETE", "/api/series/c")
-    for start in range(0, 700, 50):
-        small.push("c", rows_of(50, first=start))
-    until(lambda: len(small.get("/api/series/c/history")["rows"]) < 400)
-    found = small.get("/api/series/c/history")["rows"]
-    assert found[-1] == 699
-    assert found == list(range(found[0], 700))
-    # a row that was deleted is late, and not taken for a new one
-    assert small.push("c", rows_of(1))["late"] == 1
-    assert small.push("c", rows_of(1, first=700))["taken"] == 1
 
 
 def test_a_token_is_needed_and_reading_is_not_writing(guarded: LiveService) -> None:

@@ -52,14 +52,14 @@ def test_series_that_are_scored_together_are_scored_as_by_themselves(
             ScoreCall(key, some, None, None if turn else start(f"series {key}"))
             for key, some in enumerate(given)
         ]
-        for found, stream, some in zip(process.score(calls), own, given, strict=True):
+        for found, stream, some in zip(process.score(calls)(), own, given, strict=True):
             assert answers_of(found) == [one.severity for one in stream.push(some)]
 
 
 def test_streams_learn_in_spare_moments_and_give_the_same_answers(process: ScoringProcess) -> None:
     own, begin = SeriesStream(CHANNELS, None, "one"), start("one")
     for part in np.split(rows(12 * MINI_BATCH), 12):
-        found = process.score([ScoreCall(10, part, None, begin)])[0]
+        found = process.score([ScoreCall(10, part, None, begin)])()[0]
         assert answers_of(found) == [one.severity for one in own.push(part)]
         assert own.is_behind
         process.learn_meanwhile()
@@ -74,18 +74,18 @@ def test_streams_learn_in_spare_moments_and_give_the_same_answers(process: Scori
 
 
 def test_a_stream_that_is_dropped_is_not_waited_for(process: ScoringProcess) -> None:
-    process.score([ScoreCall(20, rows(MINI_BATCH), None, start("one"))])
+    process.score([ScoreCall(20, rows(MINI_BATCH), None, start("one"))])()
     process.drop(20)
     process.learn_meanwhile()
     assert process.learn() is False
-    (found,) = process.score([ScoreCall(20, rows(1), None, start("two"))])
+    (found,) = process.score([ScoreCall(20, rows(1), None, start("two"))])()
     assert isinstance(found, ScoredRows)
     assert found.answers[0].row == 0
 
 
 def test_a_stream_that_fails_takes_no_other_with_it(process: ScoringProcess) -> None:
     calls = [ScoreCall(30, rows(1), None, start("one")), ScoreCall(31, rows(1), None)]
-    fine, failed = process.score(calls)
+    fine, failed = process.score(calls)()
     assert isinstance(fine, ScoredRows)
     assert isinstance(failed, Refusal)
     assert (failed.status, "made a mistake (KeyError)" in str(failed)) == (500, True)
@@ -100,9 +100,9 @@ def test_the_end_of_the_process_is_a_refusal_and_it_is_started_again(
     (key,) = process._pool._processes
     os.kill(key, signal.SIGKILL)
     with pytest.raises(Refusal, match="started anew: send this again") as caught:
-        process.score([ScoreCall(40, rows(1), None, start("one"))])
+        process.score([ScoreCall(40, rows(1), None, start("one"))])()
     assert caught.value.status == 503
-    assert answers_of(process.score([ScoreCall(40, rows(1), None, start("one"))])[0])
+    assert answers_of(process.score([ScoreCall(40, rows(1), None, start("one"))])()[0])
     assert process.generation == before + 1
 
 
@@ -114,6 +114,7 @@ def test_the_process_that_scores_ends_with_a_service_that_is_killed(tmp_path: Pa
         until(lambda: not Path(f"/proc/{key}").exists())
 
 
+@pytest.mark.sweep
 def test_wide_rows_of_many_series_at_once_are_all_accepted(service: LiveService) -> None:
     names = [f"wide-{n}" for n in range(16)]
 
@@ -153,10 +154,3 @@ def test_many_series_that_begin_at_once_have_their_own_rows(service: LiveService
     for name in names:
         history = service.get(f"/api/series/{name}/history")
         assert history["values"] == {"a": [float(name.partition("-")[2])] * 3, "b": [1, 2, 3]}
-
-
-def test_a_new_series_that_is_refused_leaves_nothing(service: LiveService) -> None:
-    name = "n" * 300
-    refused = service.ask("POST", f"/api/series/{name}/rows", {"rows": [{"a": 1}]})
-    assert refused.status == 422
-    assert name not in {one["name"] for one in service.get("/api/series")["series"]}

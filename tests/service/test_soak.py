@@ -89,6 +89,7 @@ def quiet(service: LiveService) -> bool:
     return all(f"subadjacent_{name} 0.0" in text for name in names)
 
 
+@pytest.mark.sweep
 def test_after_rounds_of_all_kinds_of_clients_all_is_as_it_was_and_none_is_lost(
     busy: LiveService,
 ) -> None:

@@ -55,6 +55,7 @@ class Push:
         self._registry, self.name, self._batch = registry, name, batch
         self._model: int | None = None
         self._late = self._duplicates = 0
+        self._generation = 0
 
     def prepare(self, tables: sqlite3.Connection) -> ScoreCall | None:
         """Rows to score, None where there are no new ones; changes nothing in the tables."""
@@ -83,6 +84,7 @@ class Push:
         first, last = (0, 0) if series is None else (series.rows, series.snapshot_row)
         is_due = snapshot_is_due(key, last, first + len(self._batch))
         times = for_stream(self._batch.times or (), self._batch.kind)
+        self._generation = registry.process.generation
         return ScoreCall(key, self._batch.values, times, start, is_due)
 
     def finish(
@@ -101,6 +103,8 @@ class Push:
         if series is None:
             self._registry.check_new_series(self.name, batch)
             series = self._registry.create(changes, call.key, self.name, batch, self._model)
+            # of the process that has scored: it may have been started again since
+            series.stream = self._generation
         first = series.rows
         write_rows(tables, series, batch, answers)
         series.follow(batch, answers)

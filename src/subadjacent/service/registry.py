@@ -114,8 +114,8 @@ class SeriesRegistry:
         """Send events to listeners."""
         self.listeners.publish(events)
 
-    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
-        """Score rows; streams learn while the results are written."""
+    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
+        """Begin to score rows; streams learn while the results are written."""
         found = self.process.score(calls)
         self.process.learn_meanwhile()
         return found

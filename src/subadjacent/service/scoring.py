@@ -16,6 +16,7 @@ import time as clock
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -44,8 +45,10 @@ Array = NDArray[np.float64]
 SavedStream = tuple[str, bytes]
 """The state of a stream as a table holds it: facts as JSON, arrays as safetensors."""
 
-LEARN_SECONDS = 0.01
-"""How long streams learn in one call: the next rows wait no longer than that."""
+LEARN_SECONDS = 0.002
+"""How long streams learn in one call, or one of them longer: the next rows wait for it, and on a
+busy machine every group of rows does. With 0.01 rows waited for seconds where others had the cores.
+"""
 
 
 class StreamStart(NamedTuple):
@@ -98,9 +101,12 @@ class ScoringProcess:
         """Wait until the process has imported what it needs."""
         self._call(learn)
 
-    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
-        """Results in the order of the calls; a call that fails does not affect the others."""
-        return self._call(score, calls)
+    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
+        """Begin to score; the function returned waits for the results, in the order of the calls.
+
+        A call that fails does not affect the others.
+        """
+        return partial(self._result, self._submit(score, calls))
 
     def begin(self, key: int, start: StreamStart) -> None:
         """Begin or restore a stream."""
@@ -148,14 +154,18 @@ class ScoringProcess:
         assert self._pool is not None
         try:
             return self._pool.submit(work, *args)
-        except BrokenProcessPool as error:
+        except Exception as error:
+            # whoever waits for the result is told
             failed: Future[T] = Future()
             failed.set_exception(error)
             return failed
 
     def _call(self, work: Callable[..., T], *args: Any) -> T:
+        return self._result(self._submit(work, *args))
+
+    def _result(self, future: Future[T]) -> T:
         try:
-            return self._submit(work, *args).result()
+            return future.result()
         except BrokenProcessPool as error:
             self.end()
             raise Refusal(

@@ -2,7 +2,8 @@
 
 A request is answered when its transaction is on disk. While the disk is busy with one group of
 requests the next one gathers, so a thousand requests a second take some dozen commits. All rows of
-a group are scored in one call of the scoring process.
+a group are scored in one call of the scoring process. On a busy machine the next group is scored
+while one is written: two processes that wait for each other get half the share of the cores.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ class Owner(Protocol):
     def publish(self, events: list[LiveEvent]) -> None:
         """Send events to listeners; called in the event loop."""
 
-    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
-        """Score rows of several series."""
+    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
+        """Begin to score rows of several series; return a function that waits for the results."""
 
     def learn(self) -> bool:
         """Use a moment without work; return whether another one is of use."""
@@ -121,18 +122,27 @@ class _Group:
     """Tasks that share a transaction.
 
     Pushes are scored before anything is done, so one that follows other work, or another push to
-    its series, waits for the next transaction.
+    its series, waits for the next transaction. A group that is scored while the one ``before`` is
+    written has only pushes, none of them to a series of that one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: _Group | None = None) -> None:
         self.tasks: list[_Task] = []
         self.rows = 0
+        self.began = clock.monotonic()
+        self.touched: set[int] = set()
+        """Series whose streams may be ahead of the tables."""
+        self.results: Callable[[], list[ScoredRows | Exception]] | None = None
         self._names: set[str | None] = set()
+        self._before = before
 
     def fits(self, task: _Task) -> bool:
         if len(self.tasks) >= MAX_GROUP_TASKS or self.rows >= MAX_GROUP_ROWS:
             return False
-        return task.push is None or self._names.isdisjoint((None, task.push.name))
+        if task.push is None:
+            return self._before is None
+        taken = self._names if self._before is None else self._names | self._before._names
+        return taken.isdisjoint((None, task.push.name))
 
     def add(self, task: _Task) -> None:
         self.tasks.append(task)
@@ -223,18 +233,17 @@ class Writer:
 
     def _run(self) -> None:
         last_chore = clock.monotonic()
-        while (group := self._next()) is not None:
-            began = clock.monotonic()
-            if group:
-                self._do(group)
-            if len(group) > 1:
-                clock.sleep(max(0.0, began + GATHER_SECONDS - clock.monotonic()))
+        ahead: _Group | None = None
+        while (group := ahead or self._next()) is not None:
+            ahead = self._do(group) if group.tasks else None
+            if ahead is None and len(group.tasks) > 1:
+                clock.sleep(max(0.0, group.began + GATHER_SECONDS - clock.monotonic()))
             # busy or not: chores must not wait for ever
             if clock.monotonic() >= last_chore + CHORE_SECONDS:
                 self._do_chores()
                 last_chore = clock.monotonic()
 
-    def _next(self) -> list[_Task] | None:
+    def _next(self) -> _Group | None:
         """The next group; empty after a moment without work; None in the end."""
         with self._wake:
             if not self._urgent and not self._patient and self._stopping:
@@ -245,13 +254,29 @@ class Writer:
                 if not self._urgent and not self._patient and not self._stopping:
                     self._wake.wait(CHORE_SECONDS)
         with self._wake:
-            group = _Group()
-            while self._urgent and group.fits(self._urgent[0]):
-                group.add(self._urgent.popleft())
-            if self._patient and group.fits(self._patient[0]):
-                group.add(self._patient.popleft())
-            self.rows_waiting -= group.rows
-            return group.tasks
+            return self._fill(_Group())
+
+    def _fill(self, group: _Group) -> _Group:
+        while self._urgent and group.fits(self._urgent[0]):
+            group.add(self._urgent.popleft())
+        if self._patient and group.fits(self._patient[0]):
+            group.add(self._patient.popleft())
+        self.rows_waiting -= group.rows
+        return group
+
+    def _score_ahead(self, group: _Group) -> _Group | None:
+        """Begin to score the next group before this one is written, where requests pile up."""
+        if clock.monotonic() < group.began + GATHER_SECONDS:
+            return None
+        with self._wake:
+            # work that is patient would wait for as long as rows pile up
+            if self._patient and self._patient[0].push is None:
+                return None
+            ahead = self._fill(_Group(before=group))
+        if not ahead.tasks:
+            return None
+        self._begin_scoring(ahead)
+        return ahead
 
     def _learn(self) -> bool:
         try:
@@ -260,36 +285,44 @@ class Writer:
             log.exception("streams could not learn")
             return False
 
-    def _do(self, group: list[_Task]) -> None:
-        changes = Changes(self._tables)
+    def _do(self, group: _Group) -> _Group | None:
+        """Do a group in one transaction; return the next one if its rows are being scored."""
+        changes, ahead = Changes(self._tables, touched=group.touched), None
         try:
             self._tables.execute("begin immediate")
-            self._score([task for task in group if task.push is not None], changes)
-            done = [(task, *self._one(task, changes)) for task in group]
+            if group.results is None:
+                self._begin_scoring(group)
+            self._finish_scoring(group)
+            ahead = self._score_ahead(group)
+            done = [(task, *self._one(task, changes)) for task in group.tasks]
             self._tables.execute("commit")
         except Exception as error:
             refusal = self._give_up(error, changes)
-            self._deliver([(task, None, refusal) for task in group], Changes(self._tables))
-            return
-        self._deliver(done, changes)
+            self._deliver([(task, None, refusal) for task in group.tasks], Changes(self._tables))
+        else:
+            self._deliver(done, changes)
+        return ahead
 
-    def _score(self, pushes: list[_Task], changes: Changes) -> None:
-        """Score the rows of all pushes in one call; each has a result, or an error, then."""
-        for task in pushes:
-            assert task.push is not None
+    def _begin_scoring(self, group: _Group) -> None:
+        """Score the rows of all pushes in one call; an error is kept for when it is their turn."""
+        calls = []
+        for task in group.tasks:
             try:
-                task.call = task.push.prepare(self._tables)
-            except sqlite3.Error:
-                raise
+                task.call = None if task.push is None else task.push.prepare(self._tables)
             except Exception as error:
                 task.scored = error
-        called = [task for task in pushes if task.call is not None]
+            if task.call is not None:
+                calls.append(task.call)
         # whatever happens from here on, their streams may be ahead of the tables
-        changes.touched |= {task.call.key for task in called if task.call is not None}
-        if not called:
-            return
+        group.touched |= {call.key for call in calls}
+        group.results = self._owner.score(calls) if calls else list
+
+    def _finish_scoring(self, group: _Group) -> None:
+        """Wait until all pushes have a result, or an error."""
+        assert group.results is not None
+        called = [task for task in group.tasks if task.call is not None]
         try:
-            found = self._owner.score([task.call for task in called if task.call is not None])
+            found = group.results()
         except Refusal as refusal:
             found = [refusal] * len(called)
         for task, scored in zip(called, found, strict=True):

@@ -78,7 +78,7 @@ async def learn_history(
 
 
 def _score(registry: SeriesRegistry, call: ScoreCall, _changes: Changes) -> list[Answer]:
-    (found,) = registry.process.score([call])
+    (found,) = registry.process.score([call])()
     if isinstance(found, Exception):
         raise found
     return found.answers
