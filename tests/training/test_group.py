@@ -173,7 +173,9 @@ def test_a_network_whose_batch_cannot_be_shared_out_is_refused_by_all(
 
 def test_processes_with_different_seeds_are_refused(ended: tuple[int, Path]) -> None:
     for reported in reported_by(ended):
-        assert reported["seeds"].startswith("every process must be given the same rows, settings and")
+        assert reported["seeds"].startswith(
+            "every process must be given the same rows, settings and"
+        )
 
 
 def test_what_the_first_process_raises_for_all_is_raised_by_all(ended: tuple[int, Path]) -> None:
