@@ -33,7 +33,7 @@ run()
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
 )
-@pytest.mark.parametrize("verb", ["fit", "detect"])
+@pytest.mark.parametrize("verb", ["detect", pytest.param("fit", marks=pytest.mark.sweep)])
 def test_a_stopped_fit_leaves_nothing(
     command: Run, tmp_path: Path, verb: str, number: int, code: int
 ) -> None:
