@@ -115,7 +115,7 @@ def test_a_package_that_is_missing_is_named_with_its_extra(package: str, said: s
 
 
 def raising(error: BaseException) -> Any:
-    def app(**_: Any) -> None:
+    def app(*_: Any, **__: Any) -> None:
         raise error
 
     return app
@@ -142,10 +142,9 @@ def test_every_error_is_one_sentence_and_an_exit_code(
     code: int,
     said: str,
 ) -> None:
-    monkeypatch.setattr(main, "app", raising(error))
     monkeypatch.setattr("sys.argv", ["subadjacent"])
     with pytest.raises(SystemExit) as caught:
-        main.run()
+        main.run(raising(error))
     assert caught.value.code == code
     assert said in capsys.readouterr().err
 
@@ -153,10 +152,9 @@ def test_every_error_is_one_sentence_and_an_exit_code(
 def test_debug_shows_the_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(main, "app", raising(ZeroDivisionError("by zero")))
     monkeypatch.setattr("sys.argv", ["subadjacent", "--debug"])
     with pytest.raises(SystemExit) as caught:
-        main.run()
+        main.run(raising(ZeroDivisionError("by zero")))
     assert caught.value.code == 1
     said = capsys.readouterr().err
     assert said.startswith("Traceback")
