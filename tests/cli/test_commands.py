@@ -60,15 +60,6 @@ def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> No
     assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
 
 
-def test_options_of_a_network_are_refused_without_one(command: Run) -> None:
-    for option, value in (("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "5")):
-        for verb in (FIT, DETECT):
-            shown = command(*verb, option, value, code=2).stderr
-            message = " ".join(shown.replace("│", " ").split())
-            assert f"Invalid value for '{option}'" in message
-            assert "add --network small, or leave it out" in message
-
-
 def test_detect_goes_from_a_file_to_explained_alarms(
     command: Run, plant: Path, tmp_path: Path
 ) -> None:
@@ -275,9 +266,9 @@ def test_a_budget_of_false_alarms_is_kept(command: Run, plant: Path) -> None:
     assert facts["parameters"]["contamination"] == "4/day"
 
 
-def test_a_network_is_added_with_its_own_options(command: Run, plant: Path) -> None:
+def test_a_detector_with_a_network_takes_its_options(command: Run, plant: Path) -> None:
     command(
-        "fit", plant, "-o", "model", "--network", "small", "--max-training-time", "1s",
+        "fit", plant, "-o", "model", "--detector", "hybrid", "--max-training-time", "1s",
         "--seed", "5", "--device", "cpu",
     )  # fmt: skip
     parameters = json.loads(command("info", "model").stdout)["parameters"]

@@ -98,7 +98,7 @@ def test_an_unknown_name_is_refused_with_all_that_are_known(command: Run, plant:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--network", "small"), ("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "1")],
+    [("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "1")],
 )
 def test_an_option_that_a_detector_has_no_use_for_is_refused(
     command: Run, option: str, value: str

@@ -35,8 +35,8 @@ from subadjacent.report.channels import MAX_CHANNELS
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
 from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.causes import Explainer
-from subadjacent.scoring.habits import Habit, Habits, Usual
+from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile, Usual
+from subadjacent.scoring.causes import Explainer, named_causes
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
 
@@ -101,8 +101,8 @@ def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
 def test_a_click_on_an_alarm_zooms_there_and_shows_its_channels(
     tab: Page, alarms: list[Alarm]
 ) -> None:
-    several = int(np.argmax([len(alarm.spoken_of) for alarm in alarms]))
-    assert len(alarms[several].spoken_of) > 1
+    several = int(np.argmax([len(named_causes(alarm.causes)) for alarm in alarms]))
+    assert len(named_causes(alarms[several].causes)) > 1
     for number in {0, 1, several}:
         alarm = alarms[number]
         tab.locator(f"tr[data-alarm='{number}'] td").first.click()
@@ -115,8 +115,10 @@ def test_a_click_on_an_alarm_zooms_there_and_shows_its_channels(
         assert title == f"Alarm {number + 1} of {len(alarms)}: {alarm.sentence}"
         # under each other: the name as it is, what the channel did, and a ring at the row it did so
         words = tab.locator(".channel .words").all_inner_texts()
-        assert words[: len(alarm.spoken_of)] == [cause.sentence for cause in alarm.spoken_of]
-        for place, cause in enumerate(alarm.spoken_of):
+        assert words[: len(named_causes(alarm.causes))] == [
+            cause.sentence for cause in named_causes(alarm.causes)
+        ]
+        for place, cause in enumerate(named_causes(alarm.causes)):
             ring = drawn(tab, place, "ring")
             assert ring["value"] == cause.seen
             assert ring["at"] == pytest.approx(cause.at.timestamp() * 1000)
@@ -530,8 +532,8 @@ def test_a_detector_shows_what_it_has(
 def test_the_button_of_a_channel_leads_to_its_chart(
     opened: Opener, report: str, alarms: list[Alarm]
 ) -> None:
-    number = int(np.argmax([len(alarm.spoken_of) for alarm in alarms]))
-    last = len(alarms[number].spoken_of) - 1
+    number = int(np.argmax([len(named_causes(alarm.causes)) for alarm in alarms]))
+    last = len(named_causes(alarms[number].causes)) - 1
     tab = opened(report, width=390)
     for key in (None, "Enter"):
         tab.keyboard.press("Escape")
@@ -545,7 +547,7 @@ def test_the_button_of_a_channel_leads_to_its_chart(
         frame(tab)
         assert chosen(tab) == str(number)
         name = tab.evaluate("document.activeElement.querySelector('.name').textContent")
-        assert name == alarms[number].spoken_of[last].channel
+        assert name == alarms[number].named_causes[last].channel
         top, bottom = tab.evaluate(
             "(({top, bottom}) => [top, bottom])(document.activeElement.getBoundingClientRect())"
         )
@@ -584,7 +586,7 @@ def test_two_channels_that_decoupled_stand_below_each_other(
 ) -> None:
     cause = alarms[0].causes[0]
     other = next(name for name in CHANNELS if name != cause.channel)
-    parted = replace(cause, kind="parted from another channel", partner=other, low=-3.0, high=-2.0)
+    parted = replace(cause, kind="decoupled", partner=other, low=-3.0, high=-2.0)
     tab = opened(page(named, assessed, title="", alarms=[replace(alarms[0], causes=(parted,))]))
     assert channels(tab) == [cause.channel, other]
     told = tab.locator(".channel .told").all_inner_texts()
@@ -651,9 +653,9 @@ def test_rows_stand_below_each_other_however_long_their_numbers_are(
         series = replace(found.series[0], values=found.series[0].values.astype(float) * scale)
         # the columns after the first scale with the values; what is counted in rows does not
         scaled = np.array(
-            [name not in ("cycle", "still", "partner", "slope") for name in Habit._fields]
+            [name not in ("cycle", "still", "partner", "slope") for name in ChannelProfile._fields]
         )
-        habits = Habits(np.where(scaled[:, None], scale, 1) * found.habits[0].table)
+        habits = BaselineProfiles(np.where(scaled[:, None], scale, 1) * found.habits[0].table)
         big = replace(found, table=replace(found.table, series=(series,)), habits=(habits,))
         tab = opened(page(detector, big, title=""))
         assert re.match(written, point(tab, drawn(tab, 0, "ring")["at"]))
