@@ -32,7 +32,7 @@ from scipy.signal import lfilter
 from reproduce.cases.normal import NORMAL, normal_rows
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.detectors.many import assess_each, fit_each
-from subadjacent.scoring import clusters, conformal, discoveries
+from subadjacent.scoring import conformal, discoveries
 from subadjacent.scoring.base_threshold import BaseThreshold
 from subadjacent.scoring.conformal import block_maxima
 from subadjacent.scoring.discoveries import Worst, benjamini_hochberg, p_values_of, worst_of
@@ -47,7 +47,7 @@ FRESH = 5_000
 FLEETS = ((100, 100, 100), (100, 1_000, 100), (30, 500, 500), (200, 200, 200))
 CHOSEN, RANKS = "as chosen", "ranks only"
 # constants of the p-values of entities, each changed by itself, where rows are few
-CHANGES = {"2 folds": ("FOLDS", 2), "no guard": ("GUARD", 0)}
+CHANGES = {"2 folds": ("FOLDS", 2), "no guard": ("GUARD_BLOCKS", 0)}
 BAD, DEVIATIONS, LONG = 5, 30.0, 10
 WARM_UP = 1_000
 
@@ -55,7 +55,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 # page, mark on it: what the lines are about, and what its table calls the columns it shows
 PAGES = {
     ("scoring.md", "conformal"): (
-        ("rows", "blocks", "drift", "default"),
+        ("drift",),
         {
             "data": "normal scores",
             "form": "form",
@@ -158,11 +158,11 @@ def of_rows(runs: int, kind: str, rows: int) -> list[Line]:
     ]
     for share in (0.05, 0.25):
         form = f"a share of {share:g} is high"
-        with changed(clusters, "HIGH", share):
+        with changed(conformal, "HIGH_SHARE", share):
             lines.append(judged("constants", data, form, draws, Conformal(ALPHA)))
     for few in (10, 40):
         form = f"{few} times is few"
-        with changed(conformal, "FEW", few):
+        with changed(conformal, "MIN_TIMES", few):
             lines.append(judged("constants", data, form, draws, Conformal(0.05)))
     return lines
 

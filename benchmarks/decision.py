@@ -28,9 +28,9 @@ from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.alarms import describe
+from subadjacent.scoring.baseline_profile import BaselineProfiles, learn_profiles
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.habits import Habits, learn_habits
 from subadjacent.scoring.normal import normal_scores
 from subadjacent.scoring.threshold import BaseThreshold, ExtremeValue, FalseShare, Quantile
 
@@ -39,25 +39,25 @@ WALKS = "random walks, %"
 NEAR = 5
 # what is changed → modules that hold it, constant, value
 CHANGES: dict[str, tuple[tuple[str, ...], str, Any]] = {
-    "tail above 95 %": (("normal",), "TAIL", 0.95),
-    "tail above 90 %": (("normal",), "TAIL", 0.9),
-    "excursions: rows / 2": (("normal", "false_alarms"), "EXCURSION", 12),
-    "excursions: rows x 2": (("normal", "false_alarms"), "EXCURSION", 50),
-    "excursions: rows x 4": (("normal", "false_alarms"), "EXCURSION", 100),
-    "never below 98 %": (("normal",), "HIGH", 0.98),
-    "never below 99.5 %": (("normal",), "HIGH", 0.995),
-    "followed at one speed": (("lately",), "QUICKER", 1),
-    "followed 4 times as quickly": (("lately",), "QUICKER", 4),
-    "followed 16 times as quickly": (("lately",), "QUICKER", 16),
-    "the same thing within 500 rows": (("alarms",), "AGAIN", 500),
-    "the same thing within 2,000 rows": (("alarms",), "AGAIN", 2000),
-    "each event by itself": (("alarms",), "AGAIN", 0),
-    "close: rows / 2": (("alarms",), "CLOSE", 50),
-    "close: rows x 2": (("alarms",), "CLOSE", 200),
-    "alike: 0.5": (("alarms",), "ALIKE", 0.5),
-    "alike: 0.9": (("alarms",), "ALIKE", 0.9),
-    "misfit: 20 % of the rows": (("decision",), "MISFIT", 0.2),
-    "misfit: 50 % of the rows": (("decision",), "MISFIT", 0.5),
+    "tail above 95 %": (("normal",), "TAIL_QUANTILE", 0.95),
+    "tail above 90 %": (("normal",), "TAIL_QUANTILE", 0.9),
+    "excursions: rows / 2": (("normal",), "EXCURSION_GAP", 12),
+    "excursions: rows x 2": (("normal",), "EXCURSION_GAP", 50),
+    "excursions: rows x 4": (("normal",), "EXCURSION_GAP", 100),
+    "never below 98 %": (("normal",), "HIGH_QUANTILE", 0.98),
+    "never below 99.5 %": (("normal",), "HIGH_QUANTILE", 0.995),
+    "followed at one speed": (("recent_baseline",), "SPEED_UP", 1),
+    "followed 4 times as quickly": (("recent_baseline",), "SPEED_UP", 4),
+    "followed 16 times as quickly": (("recent_baseline",), "SPEED_UP", 16),
+    "the same thing within 500 rows": (("alarms",), "REPEAT_WITHIN", 500),
+    "the same thing within 2,000 rows": (("alarms",), "REPEAT_WITHIN", 2000),
+    "each event by itself": (("alarms",), "REPEAT_WITHIN", 0),
+    "close: rows / 2": (("alarms",), "JOIN_WITHIN", 50),
+    "close: rows x 2": (("alarms",), "JOIN_WITHIN", 200),
+    "alike: 0.5": (("alarms",), "MIN_SIMILARITY", 0.5),
+    "alike: 0.9": (("alarms",), "MIN_SIMILARITY", 0.9),
+    "misfit: 20 % of the rows": (("decision",), "MAX_UNLIKE_SHARE", 0.2),
+    "misfit: 50 % of the rows": (("decision",), "MAX_UNLIKE_SHARE", 0.5),
 }
 SHARES = (0.1, 0.2, 0.5)
 CHOSEN = SubAdjacentDetector().adapt_after
@@ -73,7 +73,7 @@ class Scored(NamedTuple):
     evidence: Evidence
     labels: np.ndarray
     blur: int
-    habits: Habits
+    habits: BaselineProfiles
 
 
 def score(group: str, train: np.ndarray, test: np.ndarray, labels: np.ndarray) -> Scored:
@@ -90,7 +90,7 @@ def score(group: str, train: np.ndarray, test: np.ndarray, labels: np.ndarray) -
         evidence,
         np.asarray(labels),
         model.blur,
-        learn_habits(TrainSeries(train)),
+        learn_profiles(TrainSeries(train)),
     )
 
 
@@ -148,7 +148,7 @@ def _count(
     decision = Decision(threshold, rule, normal_scores(names, held_out), adapt_after)
     total = np.zeros(6)
     for name, one in zip(names, entities, strict=True):
-        judgement = decision.judge(one.evidence.score, name, blur=one.blur)
+        judgement = decision.decide(one.evidence.score, name, blur=one.blur)
         alarms = describe(
             one.series,
             one.evidence,
@@ -156,7 +156,7 @@ def _count(
             one.habits,
             judgement.events(),
             channels=0,
-            again=import_module("subadjacent.scoring.alarms").AGAIN,
+            again=import_module("subadjacent.scoring.alarms").REPEAT_WITHIN,
         )
         bounds = [(alarm.first, alarm.last) for alarm in alarms]
         anomalies = [(start - NEAR, stop - 1 + NEAR) for start, stop in segments(one.labels)]

@@ -65,7 +65,7 @@ def judged(kind: str, seed: int) -> Judged:
 def compared(case: DepartureCase, seed: int, alarms: Sequence[Any]) -> Judged:
     """What the alarm says that shares most rows with the departure."""
     best = max(alarms, key=lambda alarm: (shared(case, alarm), alarm.severity), default=None)
-    reached = 0 if case.kind.startswith("parted") else len(case.others)
+    reached = 0 if case.kind == kinds.DECOUPLED else len(case.others)
     if best is None or not shared(case, best):
         return Judged(case.kind, seed, case.channel, reached, 0, "", 0, "", 0, 0.0, len(alarms))
     channel, kind = best.causes[0].channel, best.causes[0].kind

@@ -22,7 +22,7 @@ before the end of the file, because of the vibration. The temperature is not nam
 since the weather moves it as well.
 
 The severity falls back on the 9th although the bearing gets worse. **A change that lasts 300 rows,
-here two days, counts as normal**: the alarm says "changed for good" and is not repeated. For
+here two days, counts as normal**: the alarm says "permanent" and is not repeated. For
 a machine that wears out, this default is wrong. Put `adapt_after = "never"` into a file, and
 pass it with `--config`; the alarm then lasts to the end.""",
 )

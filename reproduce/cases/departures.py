@@ -49,8 +49,8 @@ class DepartureCase(NamedTuple):
     start, stop
         Test rows ``[start, stop)`` in which this channel is changed.
     others
-        Channels that the same departure reaches later and weaker; of ``"parted from another
-        channel"`` those that the channel followed.
+        Channels that the same departure reaches later and weaker; of ``"decoupled"`` those that
+        the channel followed.
     """
 
     train: Floats
@@ -240,8 +240,8 @@ def _missing(_rng: np.random.Generator, _channel: Channel, _fitted: int, span: s
     return np.full(span.stop - span.start, np.nan)
 
 
-RHYTHM, PARTED = "broken rhythm", "parted from another channel"
-MOVED, DRIFT = "level moved for good", "drift"
+RHYTHM, PARTED = "unusual shape", "decoupled"
+MOVED, DRIFT = "level shift (permanent)", "drift"
 _MOVES = ("rhythm", "wandering", "steady", "counts", "follower")
 _ANY = (*_MOVES, "set points")
 _KINDS: dict[str, _Kind] = {
@@ -251,8 +251,8 @@ _KINDS: dict[str, _Kind] = {
     # what wanders drifts anyway
     DRIFT: _Kind(("rhythm", "steady", "counts", "follower"), (200, 600), _drift),
     "stuck": _Kind(_MOVES, (60, 200), _stuck, spreads=False),
-    "noisier": _Kind(("rhythm", "steady", "follower"), (60, 300), _noisier),
-    "calmer": _Kind(("rhythm", "steady"), (100, 300), _calmer, spreads=False),
+    "higher variance": _Kind(("rhythm", "steady", "follower"), (60, 300), _noisier),
+    "lower variance": _Kind(("rhythm", "steady"), (100, 300), _calmer, spreads=False),
     RHYTHM: _Kind(("rhythm",), (0, 0), _broken_rhythm),
     PARTED: _Kind(("follower",), (80, 300), _parted, spreads=False),
     "missing": _Kind(_ANY, (20, 200), _missing, spreads=False),

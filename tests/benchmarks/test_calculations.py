@@ -59,7 +59,7 @@ def test_the_alarm_that_shares_most_rows_with_a_departure_is_judged_by_hand(
     severe = said(51, 51, ("channel_1", "drift"), severity=2.0)
     assert explanations.compared(case, 7, [severe, mild]).severity == 2.0
     # what it parted from is not reached later
-    parted = departed("parted from another channel", 40, 60, others=(0,))
+    parted = departed("decoupled", 40, 60, others=(0,))
     assert explanations.compared(parted, 7, []).reached == 0
 
 

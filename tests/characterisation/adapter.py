@@ -71,7 +71,7 @@ def live_alarm(alarm: Any) -> dict[str, Any]:
 def row_counts(counts: Any) -> dict[str, int]:
     """How many rows of a series were accepted, and how many were not, and why."""
     return {
-        "accepted": counts.taken,
+        "accepted": counts.accepted,
         "late": counts.late,
         "duplicates": counts.duplicates,
         "unknown": counts.unknown,

@@ -16,10 +16,10 @@ from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
+from subadjacent.scoring.baseline_profile import learn_profiles
 from subadjacent.scoring.decision import Decision
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.extremes import Tail
-from subadjacent.scoring.habits import learn_habits
 from subadjacent.scoring.normal import NormalScores
 
 NORMAL = NormalScores(1.0, 2.0, 0.5, 100, Tail(2.0, 0.0, 1.0, 0.01))
@@ -37,8 +37,8 @@ def by_hand(
     score = np.array(score)
     by_channel = np.column_stack([score, 10 * score])
     evidence = Evidence(score, by_channel, rows + 100 if expected else None, {"level": score / 2})
-    judgement = DECISION.judge(score, blur=blur, hindsight=hindsight)
-    habits = learn_habits(TrainSeries(rows))
+    judgement = DECISION.decide(score, blur=blur, hindsight=hindsight)
+    habits = learn_profiles(TrainSeries(rows))
     return Assessment(read(rows), (evidence,), (judgement,), (habits,))
 
 
@@ -96,8 +96,8 @@ def test_a_model_that_does_not_fit_is_named_by_hand() -> None:
     table = read({"a": np.zeros((10, 1)), "b": np.zeros((10, 1)), "c": np.zeros((10, 1))})
     scores = [np.r_[np.full(high, 9.0), np.ones(10 - high)] for high in (3, 4, 10)]
     evidence = tuple(Evidence(score, score[:, None], None, {}) for score in scores)
-    judgements = tuple(DECISION.judge(score) for score in scores)
-    habits = tuple(learn_habits(one) for one in table.series)
+    judgements = tuple(DECISION.decide(score) for score in scores)
+    habits = tuple(learn_profiles(one) for one in table.series)
     assert Assessment(table, evidence, judgements, habits).misfits == ["b", "c"]
     assert by_hand((9.0,) * 6).misfits == [None]
     assert by_hand().misfits == [None]

@@ -88,7 +88,7 @@ def test_normalized_score_is_one_at_the_threshold_and_zero_at_a_typical_row(
 def test_on_a_series_that_moved_zero_is_what_it_did_lately(plant: Plant) -> None:
     detector = fit(plant.train, lookahead=0, adapt_after=50)
     found = detector.assess(plant.test + 10 * plant.train.std(axis=0))
-    shift = found.judgements[0].lately.shift
+    shift = found.judgements[0].baseline.shift
     assert (shift[200:] > 1).all()
     span = found.thresholds[0] - detector.normal_scores_.pooled.typical
     lowered = found.scores - shift - detector.normal_scores_.pooled.typical

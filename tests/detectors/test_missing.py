@@ -18,7 +18,7 @@ from subadjacent import (
     load,
 )
 from subadjacent.data.plant import Plant
-from subadjacent.scoring.decision import SILENT
+from subadjacent.scoring.decision import SILENT_SEVERITY
 
 HOLE = slice(400, 450)
 TINY: dict[str, Any] = {"size": "tiny", "window": 20, "epochs": 1, "stride": 4, "device": "cpu"}
@@ -58,7 +58,7 @@ def test_a_hole_of_fifty_rows_is_an_alarm_of_these_rows(fitted: BaseDetector, pl
         np.testing.assert_array_equal(covered, found.anomalous)
         np.testing.assert_array_equal(fitted.predict(rows), found.anomalous)
         np.testing.assert_array_equal(fitted.normalized_score(rows), found.normalized_scores)
-        assert (found.normalized_scores[HOLE] >= SILENT).all()
+        assert (found.normalized_scores[HOLE] >= SILENT_SEVERITY).all()
         assert (found.probabilities[HOLE, 1] > 0.5).all()
         assert found.anomalous[HOLE].all()
     fitted.threshold_ = before

@@ -31,7 +31,7 @@ from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Array, Evidence, Reach
-from subadjacent.scoring.kinds import LEAST_STILL
+from subadjacent.scoring.kinds import MIN_STUCK_ROWS
 
 COLUMNS = ["a", "b", "c", "d"]
 
@@ -312,7 +312,7 @@ def test_only_the_rows_still_needed_are_kept(plant: Plant) -> None:
         scorer.push(frame(plant.test)[at : at + 100])
         # a value that is stuck has as many before it that equal it, pieces begin where windows
         # do, and the last rows wait for what tells a short gap from a long one
-        assert len(scorer._kept) <= before + detector.fill_limit + LEAST_STILL + every
+        assert len(scorer._kept) <= before + detector.fill_limit + MIN_STUCK_ROWS + every
 
 
 def test_no_more_is_kept_however_long_a_channel_is_missing(plant: Plant) -> None:
@@ -323,7 +323,7 @@ def test_no_more_is_kept_however_long_a_channel_is_missing(plant: Plant) -> None
     scorer = PiecewiseScorer(detector)
     for at in range(0, 1000, 100):
         scorer.push(frame(values)[at : at + 100])
-        assert len(scorer._kept) <= before + detector.fill_limit + LEAST_STILL + every
+        assert len(scorer._kept) <= before + detector.fill_limit + MIN_STUCK_ROWS + every
     scorer.finish()
     assert np.flatnonzero(scorer.silent).tolist() == list(range(50, 1000))
 
@@ -349,4 +349,4 @@ def test_what_is_stuck_is_told_by_parts_as_by_the_whole(plant: Plant, part: int)
     for at in range(0, 300, part):
         scorer.push(frame(values)[at : at + part])
     scorer.finish()
-    assert np.flatnonzero(scorer.silent).tolist() == list(range(99 + LEAST_STILL, 140))
+    assert np.flatnonzero(scorer.silent).tolist() == list(range(99 + MIN_STUCK_ROWS, 140))

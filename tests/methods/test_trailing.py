@@ -49,7 +49,7 @@ def test_of_many_windows_some_are_drawn_in_their_order_by_the_seed_alone() -> No
 
 
 def test_very_long_vectors_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subadjacent.methods.trailing.MOST_VALUES", 60)
+    monkeypatch.setattr("subadjacent.methods.trailing.MAX_SAMPLE_VALUES", 60)
     rows = np.zeros((50, 2))
     assert sample(task(rows), 3, 100).shape == (10, 6)
     assert sample(task(rows), 40, 100).shape == (1, 80)

@@ -14,14 +14,15 @@ from subadjacent.report.channels import MAX_CHANNELS, channel_lines, charts_of, 
 from subadjacent.report.marks import AlarmRow, alarm_rows
 from subadjacent.report.timeline import timelines
 from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile
 from subadjacent.scoring.causes import Cause, Explainer
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.habits import Habit, Habits
 
 # of a channel without a cycle: expected is the level before, from 1 below it to 2 above
-STEADY = Habit(
-    middle=5.0, low=3.0, high=8.0, least=0.0, most=9.0, cycle=0, below=-1.0, above=2.0, error=1.0,
-    calm=0.1, moving=0.2, lively=0.3, still=1, partner=-1, slope=0, apart=1.0,
+STEADY = ChannelProfile(
+    median=5.0, low=3.0, high=8.0, minimum=0.0, maximum=9.0, cycle=0, below=-1.0,
+    above=2.0, error=1.0,
+    min_step=0.1, median_step=0.2, max_step=0.3, max_run=1, partner=-1, slope=0, partner_error=1.0,
 )  # fmt: skip
 LEVEL = 1e6 / 3
 
@@ -30,7 +31,7 @@ def explainer(values: np.ndarray, starts: tuple[int, ...] = (0,)) -> Explainer:
     rows = len(values)
     series = TrainSeries(values[:, None], starts=starts)
     evidence = Evidence(np.zeros(rows), np.zeros((rows, 1)), None, {})
-    habits = Habits(np.array(STEADY, dtype=float)[:, None])
+    habits = BaselineProfiles(np.array(STEADY, dtype=float)[:, None])
     return Explainer.of(series, evidence, habits, np.zeros(rows, dtype=bool))
 
 
@@ -59,7 +60,7 @@ def test_distances_that_differ_are_kept_as_they_are() -> None:
 
 
 def test_what_is_usual_is_found_when_it_is_asked_for() -> None:
-    lines = channel_lines(replace(explainer(np.ones(50)), habits=Any), 0)
+    lines = channel_lines(replace(explainer(np.ones(50)), profiles=Any), 0)
     assert next(lines).tolist() == [1.0] * 50
 
 
@@ -111,7 +112,7 @@ def test_what_a_channel_parted_from_is_drawn_below_it() -> None:
     assert [one["channel"] for one in again] == [3, 0]
 
 
-def test_a_name_over_two_lines_is_not_told_twice() -> None:
+def test_a_name_over_two_lines_is_not_written_twice() -> None:
     told = replace(cause("c\nd", 3, 203.0), sentence="c d went away")
     (chart,) = charts_of(row_of(told), series_of())
     assert chart["told"] == "went away"
@@ -142,7 +143,7 @@ def test_there_are_no_more_charts_than_places() -> None:
     assert len(charts_of(row_of(*causes), series)) == MAX_CHANNELS == 8
 
 
-def test_charts_of_real_alarms_point_at_the_rows_that_their_sentences_tell(
+def test_charts_of_real_alarms_point_at_the_rows_of_their_sentences(
     assessed: Assessment, alarms: list[Alarm]
 ) -> None:
     (series,) = assessed.series

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from subadjacent.ridge.folds import FOLDS, GUARD, folds, guarded
-from subadjacent.scoring.usual import MARGIN
+from subadjacent.scoring.residual_scale import MARGIN
 
 
 def test_eleven_rows_by_hand() -> None:

@@ -10,7 +10,7 @@ import torch
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from subadjacent.rivals.gaussian import SMALLEST, Normal, divergence, draw, judged, surprise
+from subadjacent.rivals.gaussian import MIN_DEVIATION, Normal, divergence, draw, judged, surprise
 
 
 def test_surprise_at_the_mean_of_a_standard_density_by_hand() -> None:
@@ -60,7 +60,9 @@ def test_a_deviation_is_above_its_floor_whatever_the_features() -> None:
         layer.map.bias.copy_(torch.tensor([1.0, 2.0, 3.0, -100.0, 0.0, 100.0]))
         mean, deviation = layer(torch.ones(5, 2))
     assert mean.tolist() == [[1.0, 2.0, 3.0]] * 5
-    expected = torch.tensor([SMALLEST, math.log(2) + SMALLEST, 100 + SMALLEST]).expand(5, 3)
+    expected = torch.tensor(
+        [MIN_DEVIATION, math.log(2) + MIN_DEVIATION, 100 + MIN_DEVIATION]
+    ).expand(5, 3)
     torch.testing.assert_close(deviation, expected)
 
 

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from rivals.trained import train_on
 from subadjacent.data.windows import Windows
-from subadjacent.rivals.gdn import GDN, SMALLEST_RANGE, GDNConfig
+from subadjacent.rivals.gdn import GDN, MIN_RANGE, GDNConfig
 from subadjacent.training.config import TrainingConfig
 
 CONFIG = GDNConfig(channels=3, window=6, history=2, neighbours=1, width=4, hidden=4)
@@ -101,7 +101,7 @@ def test_errors_are_measured_by_their_median_and_interquartile_range() -> None:
     errors = (model(rows) - rows)[:, 2:].abs().flatten(0, 1).detach().numpy()
     low, middle, high = np.quantile(errors, [0.25, 0.5, 0.75], axis=0)
     np.testing.assert_allclose(model.median, middle, rtol=1e-5)
-    np.testing.assert_allclose(model.spread, high - low + SMALLEST_RANGE, rtol=1e-5)
+    np.testing.assert_allclose(model.spread, high - low + MIN_RANGE, rtol=1e-5)
 
 
 def test_a_point_scores_by_its_most_unusual_channel() -> None:

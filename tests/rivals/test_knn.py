@@ -66,7 +66,7 @@ def test_departures_are_parts_of_the_squared_distance() -> None:
 def test_rows_are_compared_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(NearestMethod(), noise())
     whole = model.predict(noise(100, seed=1))
-    monkeypatch.setattr("subadjacent.rivals.knn.VALUES", 7 * 10 * 3)
+    monkeypatch.setattr("subadjacent.rivals.knn.CHUNK_VALUES", 7 * 10 * 3)
     parts = model.predict(noise(100, seed=1))
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other)

@@ -69,7 +69,7 @@ def test_no_window_reaches_over_a_break() -> None:
 
 
 def test_so_many_channels_are_looked_back_on_less_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subadjacent.rivals.linear.MOST_VALUES", 8)
+    monkeypatch.setattr("subadjacent.rivals.linear.MAX_PREDICTORS", 8)
     assert fitted(walk(), window=5).length == 2
     assert fitted(walk(channels=9), window=5).length == 1
     assert fitted(walk(channels=1), window=5).length == 5

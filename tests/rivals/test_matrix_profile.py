@@ -135,7 +135,7 @@ def test_of_many_rows_blocks_are_kept_evenly() -> None:
 
 
 def test_windows_of_many_values_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subadjacent.rivals.matrix_profile.MOST_VALUES", 400)
+    monkeypatch.setattr("subadjacent.rivals.matrix_profile.MAX_VALUES", 400)
     assert len(fitted(noise(1000, 1), window=4).references) == 80
 
 
@@ -171,6 +171,6 @@ def test_a_state_that_would_take_too_much_memory_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     state = fitted(noise(), window=5).state()
-    monkeypatch.setattr("subadjacent.rivals.matrix_profile.MOST_VALUES", 1499)
+    monkeypatch.setattr("subadjacent.rivals.matrix_profile.MAX_VALUES", 1499)
     with pytest.raises(InputError, match="references must be at most 299 rows"):
         ProfileMethod()._restore(state, 3)

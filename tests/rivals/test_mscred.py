@@ -12,8 +12,8 @@ from torch import Tensor
 from rivals.trained import train_on
 from subadjacent.data.windows import Windows
 from subadjacent.rivals.mscred import (
+    MIN_BAD,
     MSCRED,
-    SMALLEST_BAD,
     AttentiveConvLSTM,
     MSCREDConfig,
     signatures,
@@ -121,7 +121,7 @@ def test_a_pair_is_bad_when_few_held_out_ones_are_worse() -> None:
         for one in model.parameters():
             one.zero_()
         model.conclude([], [torch.zeros(1, 12, 3)])
-    assert float(model.bad_above) == pytest.approx(SMALLEST_BAD)
+    assert float(model.bad_above) == pytest.approx(MIN_BAD)
 
 
 def test_the_score_counts_bad_pairs_and_size_decides_between_equals() -> None:

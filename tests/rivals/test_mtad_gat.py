@@ -11,8 +11,8 @@ from torch.nn import functional
 from rivals.trained import train_on
 from subadjacent.data.windows import Windows
 from subadjacent.rivals.mtad_gat import (
+    MIN_DEVIATION,
     MTADGAT,
-    SMALLEST_DEVIATION,
     GraphAttention,
     MTADGATConfig,
 )
@@ -144,4 +144,4 @@ def test_the_latent_is_drawn_in_training_alone() -> None:
 def test_a_deviation_has_a_floor() -> None:
     model = network()
     model.spread.data.fill_(-100.0)
-    torch.testing.assert_close(model.deviation, torch.full((3,), SMALLEST_DEVIATION))
+    torch.testing.assert_close(model.deviation, torch.full((3,), MIN_DEVIATION))

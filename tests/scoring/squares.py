@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.usual import JOINT_CLIP, LARGEST_SQUARE, SCALES, SPREAD
+from subadjacent.scoring.residual_scale import JOINT_CLIP, MAX_SQUARE, SCALES, SPREAD
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def slow_squares(residuals: Floats, row: int, lookahead: int | None) -> tuple[Fl
         squares.append(near.mean(axis=0) ** 2 * (len(near) / scale))
     near = residuals[window(row, rows, SPREAD, lookahead)]
     # rows beyond an end count as calm
-    return np.array(squares), np.minimum(near**2, LARGEST_SQUARE).sum(axis=0) / SPREAD
+    return np.array(squares), np.minimum(near**2, MAX_SQUARE).sum(axis=0) / SPREAD
 
 
 def slow_holding_back(usual: Floats, row: int, rows: int, lookahead: int | None) -> Floats:

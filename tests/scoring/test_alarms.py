@@ -16,14 +16,20 @@ from hypothesis import strategies as st
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import AGAIN, CLOSE, NAMED_SHARE, Alarm, describe, findings
-from subadjacent.scoring.causes import Cause
-from subadjacent.scoring.decision import Decision, Judgement
+from subadjacent.scoring.alarms import (
+    JOIN_WITHIN,
+    REPEAT_WITHIN,
+    Alarm,
+    describe,
+    findings,
+)
+from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile
+from subadjacent.scoring.causes import NAMED_SHARE, Cause
+from subadjacent.scoring.decision import Decision, RowDecisions
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.extremes import Tail
-from subadjacent.scoring.habits import Habit, Habits
-from subadjacent.scoring.lately import Lately
 from subadjacent.scoring.normal import NormalScores
+from subadjacent.scoring.recent_baseline import RecentBaseline
 
 DATES = pd.date_range("2024-03-01 12:00", periods=6, freq="min")
 SERIES = TrainSeries(
@@ -38,15 +44,16 @@ EVENTS = [(1, 3), (5, 6)]
 BY_CHANNEL = np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
 # all rows are near an alarm: what is usual is what it was in training
-FLOW = Habit(
-    middle=-1, low=-2, high=0, least=-9, most=99, cycle=0, below=-1, above=1, error=1, calm=0,
-    moving=10, lively=20, still=1, partner=-1, slope=0, apart=1,
+FLOW = ChannelProfile(
+    median=-1, low=-2, high=0, minimum=-9, maximum=99, cycle=0, below=-1, above=1,
+    error=1, min_step=0,
+    median_step=10, max_step=20, max_run=1, partner=-1, slope=0, partner_error=1,
 )  # fmt: skip
-HEAT = FLOW._replace(middle=20, low=19, high=21)
-HABITS = Habits(np.column_stack([FLOW, HEAT]).astype(float))
+HEAT = FLOW._replace(median=20, low=19, high=21)
+HABITS = BaselineProfiles(np.column_stack([FLOW, HEAT]).astype(float))
 # a typical row scores 0
 NORMAL = NormalScores(0.0, 3.0, 1.0, 100, Tail(3.0, 0.0, 1.0, 0.01))
-JUDGEMENT = Decision(4.0, None, PerEntity(NORMAL, {}), None).judge(SCORES)
+JUDGEMENT = Decision(4.0, None, PerEntity(NORMAL, {}), None).decide(SCORES)
 
 
 def described(
@@ -54,12 +61,12 @@ def described(
     channels: int = 5,
     events: list[tuple[int, int]] = EVENTS,
     again: int = 0,
-    judgement: Judgement = JUDGEMENT,
+    decisions: RowDecisions = JUDGEMENT,
     **others: Any,
 ) -> list[Alarm]:
     """Each event by itself, unless told otherwise."""
     evidence = Evidence(SCORES, BY_CHANNEL, None, {})._replace(**others)
-    return describe(series, evidence, judgement, HABITS, events, channels=channels, again=again)
+    return describe(series, evidence, decisions, HABITS, events, channels=channels, again=again)
 
 
 def test_an_alarm_by_hand() -> None:
@@ -81,8 +88,8 @@ def test_an_alarm_by_hand() -> None:
                 seen=11.0,
                 low=19.0,
                 high=21.0,
-                kind="level moved for good",
-                sentence="heat moved to another level for good: 11.0, usually 19.0 to 21.0",
+                kind="level shift (permanent)",
+                sentence="heat shifted its level permanently: 11.0, expected 19.0 to 21.0",
             ),
             Cause(
                 "flow",
@@ -93,7 +100,7 @@ def test_an_alarm_by_hand() -> None:
                 low=-2.0,
                 high=0.0,
                 kind="unusual",
-                sentence="flow was unlike anything in training: 2.0, usually -2.0 to 0.0",
+                sentence="flow was unlike anything in training: 2.0, expected -2.0 to 0.0",
             ),
         ),
         first=1,
@@ -227,21 +234,21 @@ def test_an_alarm_made_by_hand_was_there_once() -> None:
 def test_no_alarm_reaches_from_one_segment_into_the_next() -> None:
     # one row lies between the events, and a break in the clock
     broken = replace(JUDGEMENT, segments=[(0, 4), (4, 6)])
-    assert [alarm.occurrences for alarm in described(again=AGAIN, judgement=broken)] == [
+    assert [alarm.occurrences for alarm in described(again=REPEAT_WITHIN, decisions=broken)] == [
         ((1, 2),),
         ((5, 5),),
     ]
 
 
-def moved(first: int, rows: int = 6) -> Judgement:
+def moved(first: int, rows: int = 6) -> RowDecisions:
     """A series that has moved from a row on."""
-    lately = Lately(np.zeros(rows), np.arange(rows) >= first)
-    return replace(JUDGEMENT, lately=lately)
+    baseline = RecentBaseline(np.zeros(rows), np.arange(rows) >= first)
+    return replace(JUDGEMENT, baseline=baseline)
 
 
 def test_an_alarm_says_that_the_series_did_not_come_back_by_hand() -> None:
     def said(first: int) -> list[bool]:
-        return [alarm.permanent for alarm in described(judgement=moved(first))]
+        return [alarm.permanent for alarm in described(decisions=moved(first))]
 
     # it is over once the series has moved: the first row by which it has is the one after
     assert said(first=6) == [False, False]
@@ -253,26 +260,31 @@ def test_an_alarm_says_that_the_series_did_not_come_back_by_hand() -> None:
 
 
 def permanent(
-    high: Sequence[int], *, first: int, rows: int = 6 * CLOSE, height: float = 4.1, stop: int = 2
+    high: Sequence[int],
+    *,
+    first: int,
+    rows: int = 6 * JOIN_WITHIN,
+    height: float = 4.1,
+    stop: int = 2,
 ) -> bool:
     """What an alarm from row 1 on says of a series that moved in a row; 4 is the threshold."""
     scores = np.zeros(rows)
     scores[1] = 8.0
     scores[list(high)] = height
     decision = Decision(4.0, None, PerEntity(NORMAL, {}), None)
-    lately = Lately(np.zeros(rows), np.arange(rows) >= first)
+    baseline = RecentBaseline(np.zeros(rows), np.arange(rows) >= first)
     # what has moved has a higher threshold
-    threshold = np.where(lately.moved, 12.0, 4.0)
-    judgement = replace(decision.judge(scores), lately=lately, threshold=threshold)
+    threshold = np.where(baseline.shifted, 12.0, 4.0)
+    decisions = replace(decision.decide(scores), baseline=baseline, threshold=threshold)
     evidence = Evidence(scores, np.ones((rows, 2)), None, {})
-    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, judgement, HABITS, [(1, stop)])
+    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, decisions, HABITS, [(1, stop)])
     return alarm.permanent
 
 
 def test_what_moves_long_after_an_alarm_has_nothing_to_do_with_it() -> None:
-    high = range(2, 6 * CLOSE)
-    assert permanent(high, first=1 + CLOSE)
-    assert not permanent(high, first=2 + CLOSE)
+    high = range(2, 6 * JOIN_WITHIN)
+    assert permanent(high, first=1 + JOIN_WITHIN)
+    assert not permanent(high, first=2 + JOIN_WITHIN)
 
 
 def test_a_series_that_comes_back_has_not_moved_for_good_by_hand() -> None:
@@ -299,13 +311,13 @@ def test_in_a_series_that_the_model_does_not_fit_all_events_are_one_finding() ->
     evidence = Evidence(np.zeros(rows), np.zeros((rows, 2)), None, {})
     evidence.by_channel[0], evidence.by_channel[400] = [1.0, 0.0], [0.0, 1.0]
     decision = Decision(4.0, None, PerEntity(NORMAL, {}), None)
-    judgement = decision.judge(np.zeros(rows))
+    decisions = decision.decide(np.zeros(rows))
     series = TrainSeries(np.zeros((rows, 2)))
     for fits, count in ((True, 2), (False, 1)):
-        known = replace(judgement, fits=fits)
+        known = replace(decisions, fits=fits)
         assert len(describe(series, evidence, known, HABITS, [(0, 1), (400, 401)])) == count
     apart = describe(
-        series, evidence, replace(judgement, fits=False), HABITS, [(0, 1), (400, 401)], again=398
+        series, evidence, replace(decisions, fits=False), HABITS, [(0, 1), (400, 401)], again=398
     )
     assert len(apart) == 2
 
@@ -366,8 +378,8 @@ def test_so_many_rows_may_lie_between_two_events_of_a_finding() -> None:
 
 
 def test_what_is_close_is_one_finding_whatever_the_channels() -> None:
-    for rows_between, count in ((CLOSE, 1), (CLOSE + 1, 2)):
-        assert len(findings(at(0, rows_between + 1), [ONE, TWO], again=AGAIN)) == count
+    for rows_between, count in ((JOIN_WITHIN, 1), (JOIN_WITHIN + 1, 2)):
+        assert len(findings(at(0, rows_between + 1), [ONE, TWO], again=REPEAT_WITHIN)) == count
     # unless fewer rows are asked for
     assert len(findings(at(0, 31), [ONE, TWO], again=30)) == 1
     assert len(findings(at(0, 32), [ONE, TWO], again=30)) == 2

@@ -10,9 +10,9 @@ import pytest
 from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.default import SubAdjacentDetector
-from subadjacent.scoring.causes import EARLIER, SHARE, Explainer
+from subadjacent.scoring.baseline_profile import learn_profiles
+from subadjacent.scoring.causes import MIN_ROWS_EARLIER, MIN_SHARE, Explainer
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.habits import learn_habits
 
 TRAIN, TEST, FIRST, LAST = 2000, 1000, 500, 600
 NOISE = np.random.default_rng(0).normal(size=(TRAIN + TEST, 3))
@@ -31,9 +31,9 @@ def explainer(
     series = TrainSeries(
         values[TRAIN:], ("a", "b", "c"), starts=(0, start) if start else (0,), interval=60.0
     )
-    habits = learn_habits(TrainSeries(values[:TRAIN]))
+    profiles = learn_profiles(TrainSeries(values[:TRAIN]))
     return Explainer.of(
-        series, Evidence(by_channel.sum(axis=1), by_channel, None, {}), habits, anomalous
+        series, Evidence(by_channel.sum(axis=1), by_channel, None, {}), profiles, anomalous
     )
 
 
@@ -50,10 +50,10 @@ def test_the_channel_that_adds_most_comes_first_and_says_what_it_did() -> None:
 @pytest.mark.parametrize(
     ("lead", "share", "named"),
     [
-        (EARLIER, SHARE, "c"),
-        (EARLIER - 1, SHARE, "b"),
-        (EARLIER, SHARE - 0.01, "b"),
-        (2 * EARLIER, 1.0, "c"),
+        (MIN_ROWS_EARLIER, MIN_SHARE, "c"),
+        (MIN_ROWS_EARLIER - 1, MIN_SHARE, "b"),
+        (MIN_ROWS_EARLIER, MIN_SHARE - 0.01, "b"),
+        (2 * MIN_ROWS_EARLIER, 1.0, "c"),
     ],
 )
 def test_a_channel_that_departed_before_is_the_cause(lead: int, share: float, named: str) -> None:
@@ -93,7 +93,7 @@ def test_rows_of_a_later_segment_are_those_of_the_series() -> None:
 
 def test_what_is_usual_of_all_rows_leaves_alarms_out() -> None:
     found = explainer({1: (FIRST, LAST)}, (0.0, 5.0, 0.0), start=250)
-    usual = found.usual(1)
+    usual = found.expected_range(1)
     assert usual.expected.shape == (TEST,)
     assert np.abs(usual.expected).max() < 3
     assert found.left_out[FIRST - 30 : LAST + 30].all()
@@ -103,7 +103,7 @@ def test_what_is_usual_of_all_rows_leaves_alarms_out() -> None:
 
 # rows of the plants that judge this are drawn anew in benchmarks/explanations.py; a few of the
 # development seeds must do here
-@pytest.mark.parametrize("kind", ["out of range", "drift", "broken rhythm"])
+@pytest.mark.parametrize("kind", ["out of range", "drift", "unusual shape"])
 def test_a_planted_departure_is_named_as_what_it_is(kind: str) -> None:
     for seed in (1, 2):
         case = departure_case(kind, np.random.default_rng([seed, 1]))

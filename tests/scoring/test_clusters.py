@@ -7,7 +7,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.stats import rankdata
 
-from subadjacent.scoring.clusters import cluster_size, memory
+from subadjacent.scoring.conformal import autocorrelation_time, cluster_size
 
 
 def at(rows: int, *high: int) -> np.ndarray:
@@ -30,18 +30,18 @@ def test_a_cluster_by_hand() -> None:
 def test_scores_that_stay_for_some_rows_are_clusters_of_so_many(length: int) -> None:
     scores = np.repeat(np.random.default_rng(length).normal(size=5000), length)
     assert cluster_size(scores) == pytest.approx(length, rel=0.15)
-    assert memory(scores) == pytest.approx(length, rel=0.25)
+    assert autocorrelation_time(scores) == pytest.approx(length, rel=0.25)
 
 
 def test_scores_that_only_rise_are_one_cluster_that_lasts() -> None:
     assert cluster_size(np.arange(1000.0)) == 100
-    assert memory(np.arange(1000.0)) > 200
+    assert autocorrelation_time(np.arange(1000.0)) > 200
 
 
 @pytest.mark.parametrize("scores", [[1.0], [1.0, 1.0], [3.0] * 50, [0.0, 1.0]])
 def test_scores_that_say_nothing_come_one_by_one(scores: list[float]) -> None:
     assert cluster_size(np.array(scores)) == 1
-    assert memory(np.array(scores)) == 1
+    assert autocorrelation_time(np.array(scores)) == 1
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.9, 0.98])
@@ -49,16 +49,16 @@ def test_the_memory_of_an_autoregression_is_known(kept: float) -> None:
     noise = np.random.default_rng(0).normal(size=100_000)
     scores = lfilter([1], [1, -kept], noise)
     # 1 + 2 (kept + kept ** 2 + …), and of ranks a little less
-    assert memory(scores) == pytest.approx((1 + kept) / (1 - kept), rel=0.15)
+    assert autocorrelation_time(scores) == pytest.approx((1 + kept) / (1 - kept), rel=0.15)
 
 
 @pytest.mark.parametrize("rows", [2, 3, 10, 11, 200])
 def test_memory_is_that_of_the_definition(rows: int) -> None:
     scores = np.cumsum(np.random.default_rng(rows).normal(size=rows))
-    assert memory(scores) == pytest.approx(memory_oracle(scores))
+    assert autocorrelation_time(scores) == pytest.approx(memory_oracle(scores))
     # an outlier is no more than a highest row
     scores[np.argmax(scores)] *= 1e6
-    assert memory(scores) == pytest.approx(memory_oracle(scores))
+    assert autocorrelation_time(scores) == pytest.approx(memory_oracle(scores))
 
 
 def memory_oracle(scores: np.ndarray) -> float:

@@ -15,10 +15,11 @@ from scipy.signal import lfilter
 from sklearn.exceptions import NotFittedError
 
 from subadjacent.errors import InputError
-from subadjacent.scoring.clusters import cluster_size, memory
 from subadjacent.scoring.conformal import (
     Conformal,
+    autocorrelation_time,
     block_maxima,
+    cluster_size,
     conformal_p_values,
     rank_of,
 )
@@ -197,7 +198,7 @@ def test_few_rows_that_remember_long_do_not_go_without_a_warning(
 
 def test_a_warning_says_how_few_rows_there_are(caplog: pytest.LogCaptureFixture) -> None:
     scores = np.repeat(np.random.default_rng(0).normal(size=15), 20)
-    times = round(len(scores) / memory(scores))
+    times = round(len(scores) / autocorrelation_time(scores))
     Conformal(0.2).fit(scores)
     assert caplog.messages == [
         (

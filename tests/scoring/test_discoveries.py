@@ -13,10 +13,10 @@ from scipy.signal import lfilter
 from subadjacent.errors import InputError
 from subadjacent.scoring import discoveries
 from subadjacent.scoring.discoveries import (
-    BLOCK,
+    BLOCK_ROWS,
     FOLDS,
-    GUARD,
-    MOST_BLOCKS,
+    GUARD_BLOCKS,
+    MAX_BLOCKS,
     Worst,
     benjamini_hochberg,
     p_values_of,
@@ -69,31 +69,33 @@ def test_what_is_no_p_value_or_rate_is_refused(p_values: Any, rate: float, messa
 
 def blocks_oracle(normal: np.ndarray) -> list[float]:
     """Highest score of each block, in units of rows outside its fold and the blocks beside that."""
-    count, found = len(normal) // BLOCK, []
+    count, found = len(normal) // BLOCK_ROWS, []
     for part in np.array_split(np.arange(count), min(FOLDS, count)):
-        near = range((part[0] - GUARD) * BLOCK, (part[-1] + 1 + GUARD) * BLOCK)
+        near = range(
+            (part[0] - GUARD_BLOCKS) * BLOCK_ROWS, (part[-1] + 1 + GUARD_BLOCKS) * BLOCK_ROWS
+        )
         others = np.array([score for row, score in enumerate(normal) if row not in near])
-        if len(others) >= BLOCK:
+        if len(others) >= BLOCK_ROWS:
             for block in part:
-                highest = normal[block * BLOCK : (block + 1) * BLOCK].max()
+                highest = normal[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS].max()
                 found.append((highest - others.mean()) / others.std())
     return found
 
 
-@pytest.mark.parametrize("rows", [75, 76, 100, 130, 10 * BLOCK, 1000, 1017])
+@pytest.mark.parametrize("rows", [75, 76, 100, 130, 10 * BLOCK_ROWS, 1000, 1017])
 def test_an_entity_s_worst_rows_are_those_of_the_definition(rows: int) -> None:
     rng = np.random.default_rng(rows)
     normal, tested = 1e4 + rng.exponential(size=rows), rng.exponential(size=rows)
     found = worst_of(normal, tested)
     np.testing.assert_allclose(found.normal, blocks_oracle(normal), rtol=1e-6)
     assert found.score == pytest.approx((tested.max() - normal.mean()) / normal.std())
-    assert found.blocks == -(-rows // BLOCK)
+    assert found.blocks == -(-rows // BLOCK_ROWS)
 
 
 def test_a_unit_has_not_seen_the_block_that_is_in_it_nor_its_neighbours() -> None:
-    normal = np.random.default_rng(0).normal(size=20 * BLOCK)
+    normal = np.random.default_rng(0).normal(size=20 * BLOCK_ROWS)
     before = worst_of(normal, normal).normal
-    normal[7 * BLOCK + 3] = 1000.0
+    normal[7 * BLOCK_ROWS + 3] = 1000.0
     after = worst_of(normal, normal).normal
     # of ten folds of two blocks, that of 6 and 7, and that of 8 and 9, to which 7 is next
     np.testing.assert_allclose(after[[6, 8, 9]], before[[6, 8, 9]])
@@ -111,7 +113,7 @@ def test_scale_and_level_of_an_entity_do_not_matter() -> None:
     np.testing.assert_allclose(moved.normal, plain.normal)
 
 
-@pytest.mark.parametrize("rows", [1, BLOCK - 1, BLOCK, 2 * BLOCK])
+@pytest.mark.parametrize("rows", [1, BLOCK_ROWS - 1, BLOCK_ROWS, 2 * BLOCK_ROWS])
 def test_where_no_rows_are_away_from_a_block_none_is_compared_with(rows: int) -> None:
     found = worst_of(np.arange(rows, dtype=float), np.array([5.0]))
     assert len(found.normal) == 0
@@ -119,8 +121,8 @@ def test_where_no_rows_are_away_from_a_block_none_is_compared_with(rows: int) ->
 
 
 def test_only_the_latest_blocks_count() -> None:
-    normal = np.random.default_rng(0).normal(size=(MOST_BLOCKS + 10) * BLOCK)
-    assert len(worst_of(normal, normal).normal) == MOST_BLOCKS
+    normal = np.random.default_rng(0).normal(size=(MAX_BLOCKS + 10) * BLOCK_ROWS)
+    assert len(worst_of(normal, normal).normal) == MAX_BLOCKS
 
 
 def test_scores_that_never_change_have_a_unit() -> None:
@@ -242,5 +244,5 @@ def test_units_that_had_seen_what_is_next_to_a_block_would_be_unsafe(
         return float((p_values_of(fleet("means of 20 rows", seed, 40, 100, 0)) <= 0.05).mean())
 
     apart = np.mean([share(seed) for seed in range(40)])
-    monkeypatch.setattr(discoveries, "GUARD", 0)
+    monkeypatch.setattr(discoveries, "GUARD_BLOCKS", 0)
     assert np.mean([share(seed) for seed in range(40)]) > 2 * apart

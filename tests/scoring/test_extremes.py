@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from subadjacent.errors import InputError
-from subadjacent.scoring import extremes
 from subadjacent.scoring.events import join
 from subadjacent.scoring.extremes import Tail, check_scores, cluster_peaks, fit_tail
 
@@ -241,7 +240,7 @@ def refuse(*_: Any, **__: Any) -> tuple[float, float, float]:
 def test_a_fit_that_fails_or_goes_astray_is_not_used(
     fit: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extremes.genpareto, "fit", fit)
+    monkeypatch.setattr(stats.genpareto, "fit", fit)
     assert fit_tail(np.random.default_rng(0).exponential(size=5000)).shape == 0
 
 

@@ -11,8 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.scoring.extremes import Tail
-from subadjacent.scoring.false_alarms import excursions, level_of_one, lowest_level
-from subadjacent.scoring.normal import EXCURSION, NormalScores
+from subadjacent.scoring.normal import (
+    EXCURSION_GAP,
+    NormalScores,
+    excursions,
+    level_of_one,
+    lowest_level,
+)
 
 # 10 excursions above 10 in a thousand rows, 10 / e above 11, 10 / e**2 above 12
 NORMAL = NormalScores(
@@ -24,7 +29,7 @@ HALF = 0.5
 def events(heights: list[float], rows: int = 1000) -> np.ndarray:
     """Rows that score 0 but for single ones, far apart."""
     scores = np.zeros(rows)
-    scores[EXCURSION * np.arange(len(heights))] = heights
+    scores[EXCURSION_GAP * np.arange(len(heights))] = heights
     return scores
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from reproduce.cases.departures import KINDS as PLANTED
 from subadjacent.data.series import TrainSeries
-from subadjacent.scoring.habits import Habit, learn_habits
+from subadjacent.scoring.baseline_profile import ChannelProfile, learn_profiles
 from subadjacent.scoring.kinds import (
     KINDS,
-    LEAST_STILL,
-    NEVER_STILL,
-    SHORT,
+    MAX_NORMAL_RUN,
+    MAX_SPIKE_ROWS,
+    MIN_STUCK_ROWS,
     UNUSUAL,
     ChannelEvent,
     Departure,
@@ -45,14 +45,14 @@ def told(
     """What is said of a test part, the first rows of which were trained on."""
     columns = [column] if partner is None else [column, partner]
     values = np.column_stack(columns)
-    habits = learn_habits(TrainSeries(values[:TRAIN]))
+    profiles = learn_profiles(TrainSeries(values[:TRAIN]))
     left_out = np.zeros(TEST, dtype=bool)
     left_out[first - 30 : last + 30] = True
 
     def event(number: int) -> ChannelEvent:
         own = values[TRAIN:, number]
-        habit = habits.of(number)
-        return ChannelEvent(own, left_out, habit, first, last, missing, permanent=permanent)
+        profile = profiles.of(number)
+        return ChannelEvent(own, left_out, profile, first, last, missing, permanent=permanent)
 
     return depart(event(0), None if partner is None else event(1))
 
@@ -74,7 +74,9 @@ def test_a_spike_is_short_and_its_row_and_what_is_usual_there_are_told() -> None
     assert -3 < found.low < -1.5 < 1.5 < found.high < 3
 
 
-@pytest.mark.parametrize(("rows", "kind"), [(SHORT, "spike"), (SHORT + 1, "out of range")])
+@pytest.mark.parametrize(
+    ("rows", "kind"), [(MAX_SPIKE_ROWS, "spike"), (MAX_SPIKE_ROWS + 1, "out of range")]
+)
 def test_what_lasts_longer_than_a_spike_is_out_of_range(rows: int, kind: str) -> None:
     column = changed(noise(), slice(FIRST, FIRST + rows), 12.0)
     assert told(column, FIRST, FIRST + rows).kind == kind
@@ -85,7 +87,7 @@ def test_a_level_that_comes_back_is_out_of_range_and_one_that_stays_has_moved_fo
         "out of range"
     )
     stays = changed(noise(), slice(FIRST, None), 8 + noise(1, TEST - FIRST))
-    assert told(stays).kind == "level moved for good"
+    assert told(stays).kind == "level shift (permanent)"
 
 
 def test_out_of_range_is_told_by_a_value_beyond_all_that_was_seen() -> None:
@@ -100,7 +102,7 @@ def test_out_of_range_is_told_by_a_value_beyond_all_that_was_seen() -> None:
 
 def test_what_is_known_not_to_come_back_has_moved_for_good() -> None:
     column = changed(noise(), slice(FIRST, LAST), 8 + noise(1, LAST - FIRST))
-    assert told(column, permanent=True).kind == "level moved for good"
+    assert told(column, permanent=True).kind == "level shift (permanent)"
 
 
 def test_a_drift_takes_its_time() -> None:
@@ -122,7 +124,7 @@ def test_one_that_has_stood_still_before_is_not() -> None:
     assert told(changed(steady, slice(FIRST, LAST), 0.0)).kind != "stuck"
 
 
-@pytest.mark.parametrize(("times", "kind"), [(4.0, "noisier"), (0.2, "calmer")])
+@pytest.mark.parametrize(("times", "kind"), [(4.0, "higher variance"), (0.2, "lower variance")])
 def test_steps_tell_noisier_and_calmer(times: float, kind: str) -> None:
     found = told(changed(noise(), slice(FIRST, LAST), times * noise(1, LAST - FIRST)))
     assert found.kind == kind
@@ -133,7 +135,7 @@ def test_a_rhythm_that_slips_is_broken_and_stays_in_its_range() -> None:
     column = rhythm()
     slipped = changed(column, slice(600, 780), column[TRAIN + 630 : TRAIN + 810])
     found = told(slipped, 610, 780)
-    assert found.kind == "broken rhythm"
+    assert found.kind == "unusual shape"
     # at this time it is on the other side of its cycle
     assert abs(slipped[TRAIN + found.row] - found.expected) > 10
 
@@ -150,11 +152,11 @@ def test_a_follower_that_goes_its_own_way_has_parted() -> None:
     other_time = follower[TRAIN + 300 : TRAIN + 300 + LAST - FIRST]
     parted = changed(follower, slice(FIRST, LAST), other_time)
     found = told(parted, partner=driver)
-    assert found.kind == "parted from another channel"
-    # what the partner leads to expect, and closer around it than the channel itself would be
+    assert found.kind == "decoupled"
+    # what the partner predicts, and closer around it than the channel itself would be
     assert found.expected == pytest.approx(2 * driver[TRAIN + found.row], abs=1.0)
     assert found.high - found.low < 2
-    assert told(follower, partner=driver).kind != "parted from another channel"
+    assert told(follower, partner=driver).kind != "decoupled"
 
 
 def test_what_is_missing_is_said_to_be() -> None:
@@ -186,13 +188,13 @@ def test_events_at_the_ends_are_looked_at_as_well(first: int) -> None:
 
 
 def test_how_long_is_too_long_to_stand_still() -> None:
-    never = learn_habits(TrainSeries(noise()[:, None])).of(0)
-    assert never.still == 1
-    assert is_stuck(LEAST_STILL, never)
-    assert not is_stuck(LEAST_STILL - 1, never)
-    at_times: Habit = never._replace(still=NEVER_STILL + 1)
+    never = learn_profiles(TrainSeries(noise()[:, None])).of(0)
+    assert never.max_run == 1
+    assert is_stuck(MIN_STUCK_ROWS, never)
+    assert not is_stuck(MIN_STUCK_ROWS - 1, never)
+    at_times: ChannelProfile = never._replace(max_run=MAX_NORMAL_RUN + 1)
     assert not is_stuck(1000, at_times)
-    assert is_stuck(LEAST_STILL, never._replace(still=NEVER_STILL))
+    assert is_stuck(MIN_STUCK_ROWS, never._replace(max_run=MAX_NORMAL_RUN))
 
 
 def test_rows_of_a_later_segment() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from subadjacent.errors import InputError
 from subadjacent.scoring.extremes import Tail
-from subadjacent.scoring.normal import EXCURSION, FEWEST, NormalScores, normal_scores
+from subadjacent.scoring.normal import EXCURSION_GAP, MIN_ROWS, NormalScores, normal_scores
 
 
 def test_normal_scores_by_hand() -> None:
@@ -23,14 +23,14 @@ def test_normal_scores_by_hand() -> None:
 
 
 def test_rows_far_enough_apart_are_excursions_of_their_own() -> None:
-    for apart, rate in ((EXCURSION - 1, 1 / 500), (EXCURSION, 2 / 500)):
+    for apart, rate in ((EXCURSION_GAP - 1, 1 / 500), (EXCURSION_GAP, 2 / 500)):
         scores = np.zeros(500)
         scores[[100, 100 + apart]] = 1.0
         assert NormalScores.of(scores).tail.rate == rate
 
 
 def test_entities_with_enough_rows_are_known_by_themselves_by_hand() -> None:
-    few, enough, many = np.full(FEWEST - 1, 3.0), np.full(FEWEST, 5.0), np.full(401, 7.0)
+    few, enough, many = np.full(MIN_ROWS - 1, 3.0), np.full(MIN_ROWS, 5.0), np.full(401, 7.0)
     found = normal_scores(["few", "enough", "many"], [few, enough, many])
     assert found.of("enough") == NormalScores.of(enough)
     assert found.of("many") == NormalScores.of(many)
@@ -41,7 +41,7 @@ def test_entities_with_enough_rows_are_known_by_themselves_by_hand() -> None:
 
 
 def test_strangers_count_as_at_least_as_long_as_tells_something() -> None:
-    assert normal_scores(["a"], [np.arange(9.0)]).pooled.rows == FEWEST
+    assert normal_scores(["a"], [np.arange(9.0)]).pooled.rows == MIN_ROWS
     assert normal_scores(["a", "b"], [np.arange(300.0), np.arange(500.0)]).pooled.rows == 400
 
 

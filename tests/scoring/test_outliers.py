@@ -7,15 +7,15 @@ import pytest
 from numpy.typing import NDArray
 
 from subadjacent.scoring.outliers import (
-    FAR_BEYOND_RARE,
-    FAR_OUT,
-    FEW,
-    LEAST,
-    MANY,
-    PARTS,
-    PASSES,
-    RARE,
-    TINY,
+    MAX_PASSES,
+    MIN_DISTANCE,
+    MIN_EVENTS,
+    MIN_KEPT_SHARE,
+    MIN_LEVEL_ROWS,
+    MIN_PARTS,
+    OUTLIER_DISTANCE,
+    RARE_DISTANCE,
+    RARE_QUANTILE,
     apart_from_outliers,
     level_folds,
     outlier_free,
@@ -64,13 +64,13 @@ def test_what_is_hardly_higher_than_other_rows_at_times_is_kept_by_hand() -> Non
 def slow_limit(scores: list[float], kept: list[bool], share: float, times: float) -> float:
     seen = np.array([score for score, one in zip(scores, kept, strict=True) if one])
     usual, high = np.quantile(seen, 0.5), np.quantile(seen, share)
-    return float(usual + times * max(high - usual, TINY))
+    return float(usual + times * max(high - usual, MIN_DISTANCE))
 
 
 def slow_away(far: list[int], rows: int) -> list[bool]:
     for reach in (REACH, REACH // 2, REACH // 4, 0):
         kept = [all(abs(row - one) > reach for one in far) for row in range(rows)]
-        if sum(kept) >= LEAST * rows:
+        if sum(kept) >= MIN_KEPT_SHARE * rows:
             return kept
     return [True] * rows
 
@@ -79,18 +79,20 @@ def slow_kept(scores: list[float]) -> list[bool]:
     """The definition read aloud."""
     rows = len(scores)
     kept = first = [True] * rows
-    for number in range(PASSES):
-        limit = slow_limit(scores, kept, 0.8, FAR_OUT)
+    for number in range(MAX_PASSES):
+        limit = slow_limit(scores, kept, 0.8, OUTLIER_DISTANCE)
         far = [row for row in range(rows) if scores[row] > limit]
         events = [row for row in far if not any(row - REACH <= one < row for one in far)]
-        again = len(events) >= MANY and len({row * PARTS // rows for row in far}) == PARTS
+        again = (
+            len(events) >= MIN_EVENTS and len({row * MIN_PARTS // rows for row in far}) == MIN_PARTS
+        )
         if number > 0 and again:
             kept = first
             break
         kept = slow_away(far, rows)
         if number == 0:
             first = kept
-    limit = slow_limit(scores, kept, RARE, FAR_BEYOND_RARE)
+    limit = slow_limit(scores, kept, RARE_QUANTILE, RARE_DISTANCE)
     far = [row for row in range(rows) if scores[row] > limit]
     return [one or other for one, other in zip(kept, slow_away(far, rows), strict=True)]
 
@@ -102,7 +104,9 @@ def slow_normal_scores(scores: list[float]) -> list[float]:
     levels = []
     for part in parts:
         rows = [row for row in part if kept[row]]
-        levels.append(np.median([scores[row] for row in (rows if len(rows) >= FEW else part)]))
+        levels.append(
+            np.median([scores[row] for row in (rows if len(rows) >= MIN_LEVEL_ROWS else part)])
+        )
     clean = [all(kept[row] for row in part) for part in parts]
     calm = [level for level, one in zip(levels, clean, strict=True) if one]
     aim = max(calm) if calm else min(levels)
@@ -216,7 +220,7 @@ def test_more_passes_would_change_nothing(seed: int, monkeypatch: pytest.MonkeyP
         scores[at : at + 20] += 10 ** rng.uniform(1, 4)
     found = kept_rows(scores)
     assert not found.all()
-    monkeypatch.setattr("subadjacent.scoring.outliers.PASSES", 50)
+    monkeypatch.setattr("subadjacent.scoring.outliers.MAX_PASSES", 50)
     np.testing.assert_array_equal(kept_rows(scores), found)
 
 
@@ -227,7 +231,7 @@ def test_a_second_pass_finds_what_the_first_does_not_by_hand(
     scores[100:400] = 1000.0
     scores[1500] = 9.5
     # as long as the burst counts: median 5/9, upper fifth 1, far out above 11.7; then 0.5, 0.8, 8
-    monkeypatch.setattr("subadjacent.scoring.outliers.PASSES", 1)
+    monkeypatch.setattr("subadjacent.scoring.outliers.MAX_PASSES", 1)
     assert kept_rows(scores)[1500]
     monkeypatch.undo()
     kept = kept_rows(scores)

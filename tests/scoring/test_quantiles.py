@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from subadjacent.scoring.quantiles import FEW, median, quantiles
+from subadjacent.scoring.quantiles import MAX_SORTED, median, quantiles
 
 SHARES = [0.0, 0.01, 0.2, 0.3, 0.5, 0.8, 0.99, 1.0]
 
@@ -34,7 +34,7 @@ def test_they_are_those_of_numpy(values: np.ndarray) -> None:
     assert median(values) == np.median(values)
 
 
-@pytest.mark.parametrize("count", [FEW - 1, FEW, FEW + 1])
+@pytest.mark.parametrize("count", [MAX_SORTED - 1, MAX_SORTED, MAX_SORTED + 1])
 def test_many_are_told_as_few_are(count: int) -> None:
     values = np.random.default_rng(0).normal(size=count)
     assert quantiles(values, SHARES) == np.quantile(values, SHARES).tolist()

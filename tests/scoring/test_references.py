@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.scoring.references import (
-    BLOCK,
+    BLOCK_ROWS,
     CYCLES,
-    FARTHEST,
     FARTHEST_BLOCK,
+    MAX_CYCLES,
     NEAREST_BLOCK,
     level_before,
     same_time,
@@ -44,21 +44,21 @@ def test_the_latest_cycles_count_and_older_ones_where_none_of_them_is_usual() ->
     assert same_time(column, NONE[:40], 1, last).tolist() == [np.median(latest)]
     left_out = NONE[:40].copy()
     left_out[39 - CYCLES : 39] = True
-    older = [39 - k for k in range(CYCLES + 1, FARTHEST + 1)]
+    older = [39 - k for k in range(CYCLES + 1, MAX_CYCLES + 1)]
     assert same_time(column, left_out, 1, last).tolist() == [np.median(older)]
-    left_out[39 - FARTHEST : 39] = True
+    left_out[39 - MAX_CYCLES : 39] = True
     assert math.isnan(same_time(column, left_out, 1, last)[0])
 
 
 def test_the_level_before_by_hand() -> None:
     # ten blocks at level 0, 1, 2, …
-    column = np.repeat(np.arange(10.0), BLOCK)
+    column = np.repeat(np.arange(10.0), BLOCK_ROWS)
     found = level_before(column, NONE[:200], slice(0, 200))
     assert (NEAREST_BLOCK, FARTHEST_BLOCK) == (2, 6)
     # block 8: the median of blocks 2 to 6; block 3: of 1, 0, and the first where there is none
-    assert found[8 * BLOCK] == 4.0
-    assert found[3 * BLOCK] == 0.0
-    assert found[9 * BLOCK - 1] == 4.0
+    assert found[8 * BLOCK_ROWS] == 4.0
+    assert found[3 * BLOCK_ROWS] == 0.0
+    assert found[9 * BLOCK_ROWS - 1] == 4.0
 
 
 def test_a_level_outlasts_rows_that_are_not_usual() -> None:

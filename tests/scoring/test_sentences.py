@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from subadjacent.scoring.kinds import KINDS
-from subadjacent.scoring.sentences import also, lasting, number, sentence, span
+from subadjacent.scoring.sentences import and_others, lasting, number, sentence, span
 from subadjacent.scoring.view_facts import RECORDS
 
 
@@ -51,19 +51,18 @@ def test_the_sentence_of_each_kind_by_hand() -> None:
         )
         for kind in KINDS
     }
-    usual = "39,200, usually 24,000 to 27,000 at this time"
+    usual = "39,200, expected 24,000 to 27,000 at this time"
+    steps = "than expected: its steps were 3.1 times the normal size"
     assert told == {
         "spike": f"trips jumped to {usual}",
         "out of range": f"trips went out of range: {usual}",
-        "level moved for good": f"trips moved to another level for good: {usual}",
+        "level shift (permanent)": f"trips shifted its level permanently: {usual}",
         "drift": f"trips drifted away: {usual}",
-        "stuck": "trips stood still at 39,200 for 3 h",
-        "noisier": "trips was noisier than usual: its steps were 3.1 times the usual ones",
-        "calmer": "trips was calmer than usual: its steps were 3.1 times the usual ones",
-        "broken rhythm": f"trips broke its rhythm: {usual}",
-        "parted from another channel": (
-            "trips parted from fares: 39,200, usually 24,000 to 27,000 when fares is as it was"
-        ),
+        "stuck": "trips flatlined at 39,200 for 3 h",
+        "higher variance": f"trips had higher variance {steps}",
+        "lower variance": f"trips had lower variance {steps}",
+        "unusual shape": f"trips had an unusual shape: {usual}",
+        "decoupled": ("trips decoupled from fares: 39,200, expected 24,000 to 27,000 given fares"),
         "missing": "trips was missing for 3 h",
         "unusual": f"trips was of a shape never seen in training: {usual}",
     }
@@ -71,7 +70,7 @@ def test_the_sentence_of_each_kind_by_hand() -> None:
 
 def test_without_a_cycle_nothing_is_said_of_the_time() -> None:
     told = sentence("x", "drift", seen=5.0, low=1.0, high=2.0)
-    assert told == "x drifted away: 5.0, usually 1.0 to 2.0"
+    assert told == "x drifted away: 5.0, expected 1.0 to 2.0"
 
 
 def test_a_value_that_is_usual_is_not_said_to_be_otherwise() -> None:
@@ -80,9 +79,9 @@ def test_a_value_that_is_usual_is_not_said_to_be_otherwise() -> None:
 
 def test_a_channel_that_never_moved_has_one_usual_value() -> None:
     told = sentence("x", "spike", seen=5.24, low=1.0, high=1.0)
-    assert told == "x jumped to 5.2, usually 1.0"
+    assert told == "x jumped to 5.2, expected 1.0"
     assert sentence("x", "stuck", seen=4.0, low=4.0, high=4.0, lasted="1 s").startswith(
-        "x stood still at 4.000"
+        "x flatlined at 4.000"
     )
 
 
@@ -91,10 +90,10 @@ def test_a_name_of_several_lines_is_on_one() -> None:
 
 
 def test_other_channels_are_named_up_to_two() -> None:
-    assert also([]) == ""
-    assert also(["b"]) == "; b as well"
-    assert also(["b", "c"]) == "; b and c as well"
-    assert also(["b", "c", "d", "e"]) == "; b, c and 2 more as well"
+    assert and_others([]) == ""
+    assert and_others(["b"]) == "; b as well"
+    assert and_others(["b", "c"]) == "; b and c as well"
+    assert and_others(["b", "c", "d", "e"]) == "; b, c and 2 more as well"
 
 
 def test_how_long_rows_last() -> None:

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from subadjacent.scoring.weights import (
-    LEAST_COMMON,
+    MIN_COMMON,
     ROUNDING,
     TOLERANCE,
     PartWeights,
@@ -52,7 +52,7 @@ def slow_factors(typical: list[float], comparable: list[bool]) -> list[float]:
     compared = [one for one, ok in zip(typical, comparable, strict=True) if ok and one > ROUNDING]
     if not compared:
         return [1.0] * len(typical)
-    most = 2 * max(float(np.median(compared)), LEAST_COMMON)
+    most = 2 * max(float(np.median(compared)), MIN_COMMON)
     return [1.0 if one <= most else most / one for one in typical]
 
 
@@ -107,8 +107,8 @@ def test_without_a_part_to_compare_with_nothing_is_too_large() -> None:
     assert found.factor(1e9) == 1.0
 
 
-@pytest.mark.parametrize("typical", [[0.0, 1e-9, 1e-4], [LEAST_COMMON, 0.0, 1e-5]])
+@pytest.mark.parametrize("typical", [[0.0, 1e-9, 1e-4], [MIN_COMMON, 0.0, 1e-5]])
 def test_where_hardly_anything_moves_every_part_keeps_its_weight(typical: list[float]) -> None:
     found = weights(np.array(typical))
     assert found.factors() == [1.0, 1.0, 1.0]
-    assert found.factor(1.0) == pytest.approx(TOLERANCE * LEAST_COMMON)
+    assert found.factor(1.0) == pytest.approx(TOLERANCE * MIN_COMMON)

@@ -13,6 +13,8 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from live_service import LiveService, alike, as_csv, children_of, live, rows_of, until, with_a_jump
 from running import runner
 
@@ -62,7 +64,12 @@ def all_told(service: LiveService) -> dict[str, Any]:
     return told
 
 
-def test_nothing_that_was_answered_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "shares", [(0.6,), pytest.param((0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9), marks=pytest.mark.sweep)]
+)
+def test_nothing_that_was_answered_is_lost_when_the_process_is_killed(
+    tmp_path: Path, shares: tuple[float, ...]
+) -> None:
     answers: dict[str, list[list[dict[str, Any]]]] = {"undisturbed": [], "killed": []}
     told = {}
     for kind, found in answers.items():
@@ -75,7 +82,7 @@ def test_nothing_that_was_answered_is_lost_when_the_process_is_killed(tmp_path: 
             for thread in threads:
                 thread.start()
             if kind == "killed":
-                for share in (0.3, 0.6, 0.9):
+                for share in shares:
                     until(partial(has_come, found[0], share * 400))
                     service.kill()
                     service.start()
@@ -90,7 +97,7 @@ def test_nothing_that_was_answered_is_lost_when_the_process_is_killed(tmp_path: 
             if answer["row"] in rows:
                 found = rows[answer["row"]]
                 assert alike({**found, "alarm": None}, {**answer, "alarm": None})
-        assert len(rows) >= len(undisturbed) - 3 * AT_ONCE
+        assert len(rows) >= len(undisturbed) - len(shares) * AT_ONCE
     assert any(alarms for _, alarms, _ in told["killed"].values())
 
 

@@ -23,7 +23,7 @@ from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.service.body_limits import OTHER_LINES
 from subadjacent.service.database import connect, connect_reader
 from subadjacent.service.models import Models
-from subadjacent.service.problems import Refusal, refusal_of, told_of
+from subadjacent.service.problems import Refusal, describe_error, refusal_of
 from subadjacent.service.request_body import (
     CSV,
     JSON,
@@ -202,20 +202,18 @@ def test_rows_that_are_too_wide_are_refused_before_they_are_spread_out(tmp_path:
 
 def test_small_files_of_very_many_rows_are_refused_before_they_are_read(tmp_path: Path) -> None:
     parquet = io.BytesIO()
-    pl.select(pl.repeat(1.0, 3_000_000).alias("a")).write_parquet(parquet)
-    packed = gzip.compress(b"a\n" + b"1\n" * 3_000_000)
+    pl.select(pl.repeat(1.0, 300_000).alias("a")).write_parquet(parquet)
+    packed = gzip.compress(b"a\n" + b"1\n" * 300_000)
     wide = gzip.compress(f"{','.join(map(str, range(200)))}\n".encode() * 2)
     for body, kind, sentence in (
-        (parquet.getvalue(), PARQUET, "may hold 2,998,999 rows; this one has more"),
-        (packed, CSV, "may hold 2,998,999 rows; this one has more"),
+        (parquet.getvalue(), PARQUET, "may hold 298,999 rows; this one has more"),
+        (packed, CSV, "may hold 298,999 rows; this one has more"),
         (wide, CSV, "rows may have 199 columns; these have 200"),
     ):
         assert len(body) < 50_000
         tracemalloc.start()
         with pytest.raises(Refusal, match=sentence) as refused:
-            read_rows(
-                body, kind, max_rows=2_999_999 - OTHER_LINES, max_columns=199, folder=tmp_path
-            )
+            read_rows(body, kind, max_rows=299_999 - OTHER_LINES, max_columns=199, folder=tmp_path)
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert refused.value.status == 413
@@ -285,7 +283,7 @@ def test_a_token_that_does_is_let_through(tmp_path: Path) -> None:
     both.check(b"Bearer " + W, writes=True)
     # one kind alone is enough to ask for one
     for some in (Tokens(read=(R,)), Tokens(write=(W,))):
-        assert some.are_asked_for
+        assert some.are_required
 
 
 @pytest.mark.parametrize(
@@ -460,9 +458,10 @@ def test_every_error_has_a_status(error: Exception, status: int) -> None:
 def test_an_error_of_the_library_is_told_of_what_was_sent() -> None:
     error = InputError.of("times of X", "must be dates", "got numbers", "name another")
     assert (
-        told_of(error, "the file") == "times of the file must be dates; got numbers: name another"
+        describe_error(error, "the file")
+        == "times of the file must be dates; got numbers: name another"
     )
-    assert told_of(InputError("rows must be few"), "the file") == "rows must be few"
+    assert describe_error(InputError("rows must be few"), "the file") == "rows must be few"
 
 
 NOW = 1_767_225_600.0

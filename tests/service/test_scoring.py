@@ -16,7 +16,7 @@ from safetensors.numpy import load
 from live_service import LiveService, children_of, live, until
 from subadjacent.service.problems import Refusal
 from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart
-from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.history import MINI_BATCH
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")

@@ -182,10 +182,10 @@ def test_an_address_that_never_ends_its_answer_holds_nothing_up(
     is_delivered: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(webhooks, "PATIENCE", 0.5)
+    monkeypatch.setattr(webhooks, "TIMEOUT", 0.5)
 
     async def post(address: str) -> list[str | None]:
-        async with httpx2.AsyncClient(timeout=webhooks.PATIENCE) as client:
+        async with httpx2.AsyncClient(timeout=webhooks.TIMEOUT) as client:
             return [await webhooks._post(client, address, "{}") for _ in range(2)]
 
     with hanging(how) as (address, taken):

@@ -17,10 +17,10 @@ from subadjacent.streaming.alarms import (
     CLOSED,
     OPENED,
     UPDATED,
-    AlarmKeeper,
+    AlarmChange,
     AlarmRules,
+    AlarmTracker,
     LiveAlarm,
-    Notice,
     Severities,
     alarm_from_json,
     alarm_to_json,
@@ -31,11 +31,11 @@ class Followed:
     """A keeper that is given severities, and all that it told."""
 
     def __init__(self, **rules: Any) -> None:
-        self.keeper = AlarmKeeper(AlarmRules(**rules))
+        self.keeper = AlarmTracker(AlarmRules(**rules))
         self.row = 0
-        self.notices: list[Notice] = []
+        self.changes: list[AlarmChange] = []
         self.alarmed: list[bool] = []
-        self.calm: list[bool] = []
+        self.normal: list[bool] = []
         self.accepted: list[int] = []
 
     def push(self, severities: list[float], since: int = 0) -> Followed:
@@ -49,9 +49,9 @@ class Followed:
         now = np.arange(self.row, self.row + len(reported), dtype=float)
         rows = Severities(reported, reported, np.full(len(reported), since), now)
         progress = self.keeper.follow(self.row, rows, **options)
-        self.notices += progress.notices
+        self.changes += progress.changes
         self.alarmed += progress.alarmed.tolist()
-        self.calm += progress.calm.tolist()
+        self.normal += progress.normal.tolist()
         self.row += len(reported)
         if progress.accepted is not None:
             self.accepted.append(progress.accepted.first)
@@ -59,16 +59,16 @@ class Followed:
 
     @property
     def told(self) -> list[tuple[int, str]]:
-        return [(notice.row, notice.what) for notice in self.notices]
+        return [(change.row, change.state) for change in self.changes]
 
 
 def test_an_alarm_opens_goes_on_through_a_lull_and_closes_after_the_quiet_period() -> None:
     found = Followed(close_after=3).push([0, 0.9, 1, 0.1, 0.1, 0.7, 0, 0, 0, 0, 0.9])
     assert found.told == [(2, OPENED), (3, UPDATED), (5, UPDATED), (8, CLOSED)]
-    closed = found.notices[-1].event
+    closed = found.changes[-1].event
     assert (closed.first, closed.last, closed.severity, closed.number) == (2, 5, 1.0, 1)
     assert np.flatnonzero(found.alarmed).tolist() == [2, 3, 4, 5, 6, 7]
-    assert not found.notices[-1].permanent
+    assert not found.changes[-1].permanent
 
 
 def test_what_a_great_event_leaves_behind_is_no_part_of_it() -> None:
@@ -76,7 +76,7 @@ def test_what_a_great_event_leaves_behind_is_no_part_of_it() -> None:
     found = Followed(close_after=3).push([5, 2, 1.9, 1.9, 1.9])
     assert found.told[0] == (0, OPENED)
     assert found.told[-1] == (4, CLOSED)
-    assert found.notices[-1].event.last == 1
+    assert found.changes[-1].event.last == 1
 
 
 def test_what_goes_on_is_looked_at_after_twice_the_time_or_at_twice_the_severity() -> None:
@@ -84,13 +84,13 @@ def test_what_goes_on_is_looked_at_after_twice_the_time_or_at_twice_the_severity
     assert found.told == [(0, OPENED), *((row, UPDATED) for row in (1, 3, 7, 15, 31, 63))]
     found = Followed().push([1, 1, 1, 1, 1, 1.9, 2.0, 3.9])
     assert found.told == [(0, OPENED), (1, UPDATED), (3, UPDATED), (6, UPDATED)]
-    assert [notice.event.severity for notice in found.notices] == [1, 1, 1, 2]
+    assert [change.event.severity for change in found.changes] == [1, 1, 1, 2]
 
 
 def test_what_lasts_is_the_new_normal() -> None:
     found = Followed(adapt_after=5).push([1.0] * 6)
     assert found.told[-2:] == [(4, CLOSED), (5, OPENED)]
-    assert found.notices[-2].permanent
+    assert found.changes[-2].permanent
     assert found.accepted == [0]
 
 
@@ -105,12 +105,12 @@ def test_what_lasts_is_accepted_at_the_end_of_a_block_only() -> None:
 
 
 def test_what_is_no_news_any_more_keeps_an_alarm_open() -> None:
-    keeper = AlarmKeeper(AlarmRules(close_after=2))
+    keeper = AlarmTracker(AlarmRules(close_after=2))
     reported, ongoing = np.array([1.0, 0, 0, 0, 0, 0]), np.array([1.0, 0.7, 0, 0.7, 0.6, 0.6])
     progress = keeper.follow(0, Severities(reported, ongoing, np.zeros(6, int), np.arange(6.0)))
-    assert [(one.row, one.what) for one in progress.notices][-1] == (5, CLOSED)
-    assert progress.notices[-1].event.last == 3
-    assert progress.notices[-1].event.severity == 1
+    assert [(one.row, one.state) for one in progress.changes][-1] == (5, CLOSED)
+    assert progress.changes[-1].event.last == 3
+    assert progress.changes[-1].event.severity == 1
     assert progress.alarmed.tolist() == [True, True, True, True, True, False]
 
 
@@ -120,21 +120,21 @@ def test_without_adapting_an_alarm_lasts_as_long_as_its_rows() -> None:
 
 def test_what_was_silent_before_began_before() -> None:
     found = Followed().push([0.0] * 20).push([2.0], since=15)
-    assert found.notices[0].event.first == 5
+    assert found.changes[0].event.first == 5
 
 
 def test_beyond_the_budget_an_event_is_no_alarm_and_nothing_is_learned_from_it() -> None:
     found = Followed(close_after=2, contamination=1 / 20).push([1, 0, 0, 9, 0, 0])
     assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
     assert found.alarmed == [True, True, False, False, False, False]
-    assert found.calm == [False] * 6
-    assert found.push([0]).calm[-1]
+    assert found.normal == [False] * 6
+    assert found.push([0]).normal[-1]
 
 
 def test_an_event_becomes_an_alarm_when_the_budget_allows_for_it() -> None:
     found = Followed(close_after=2, contamination=1 / 5).push([1, 0, 0, 9, 9, 9, 9])
-    opened = [notice for notice in found.notices if notice.what == OPENED]
-    assert [(notice.row, notice.event.first, notice.event.number) for notice in opened] == [
+    opened = [change for change in found.changes if change.state == OPENED]
+    assert [(change.row, change.event.first, change.event.number) for change in opened] == [
         (0, 0, 1),
         (5, 3, 2),
     ]
@@ -146,18 +146,18 @@ def test_a_row_that_is_no_part_of_an_event_does_not_open_its_alarm() -> None:
         [1, 0, 0, 0, 0, 3, 0, 1]
     )
     assert found.told == [(0, OPENED), (1, UPDATED), (2, CLOSED)]
-    assert found.keeper.calm
+    assert found.keeper.normal
 
 
 def test_with_half_of_the_budget_left_twice_the_severity_opens_an_alarm() -> None:
-    keeper = AlarmKeeper(AlarmRules(close_after=1, contamination="2/100s"))
+    keeper = AlarmTracker(AlarmRules(close_after=1, contamination="2/100s"))
 
     def opens(row: int, severity: float) -> bool:
         reported = np.array([severity])
         rows = Severities(reported, reported, np.zeros(1, int), np.array([float(row)]))
         progress = keeper.follow(row, rows)
         keeper.end()
-        return bool(progress.notices)
+        return bool(progress.changes)
 
     assert opens(0, 1.0)
     assert not opens(1, 1.9)
@@ -202,19 +202,19 @@ def test_grouping_and_stopping_change_nothing_and_no_alarm_flaps(
         together = rows[parts.row : parts.row + size]
         parts.push_together(together, may_accept=len(together) == room)
         saved = json.loads(json.dumps(parts.keeper.state()))
-        parts.keeper = AlarmKeeper(AlarmRules(**rules))
+        parts.keeper = AlarmTracker(AlarmRules(**rules))
         parts.keeper.restore(saved)
         turn += 1
-    assert parts.notices == whole.notices
+    assert parts.changes == whole.changes
     assert parts.alarmed == whole.alarmed
-    assert parts.calm == whole.calm
+    assert parts.normal == whole.normal
     assert parts.accepted == whole.accepted
-    numbers = [notice.event.number for notice in whole.notices if notice.what == OPENED]
+    numbers = [change.event.number for change in whole.changes if change.state == OPENED]
     assert numbers == list(range(1, len(numbers) + 1))
-    closed = {n.event.number: n for n in whole.notices if n.what == CLOSED and not n.permanent}
-    for notice in whole.notices:
-        if notice.what == OPENED and notice.event.number in closed:
-            assert closed[notice.event.number].row - notice.row >= close_after
+    closed = {n.event.number: n for n in whole.changes if n.state == CLOSED and not n.permanent}
+    for change in whole.changes:
+        if change.state == OPENED and change.event.number in closed:
+            assert closed[change.event.number].row - change.row >= close_after
 
 
 def test_an_alarm_comes_back_from_json_as_it_was() -> None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from subadjacent import InputError
 from subadjacent.data.clock import read_clock
-from subadjacent.streaming.arrivals import Arrivals, Taken
+from subadjacent.streaming.arrivals import AcceptedRows, Arrivals
 
 
-def take(arrivals: Arrivals, times: Any) -> Taken:
-    return arrivals.take(arrivals.read(times, len(times)), len(times))
+def take(arrivals: Arrivals, times: Any) -> AcceptedRows:
+    return arrivals.accept(arrivals.read(times, len(times)), len(times))
 
 
 def test_late_rows_and_duplicates_are_not_taken_and_counted() -> None:
@@ -25,7 +25,7 @@ def test_late_rows_and_duplicates_are_not_taken_and_counted() -> None:
     assert take(arrivals, [0, 1, 1, 3, 2, 3, 4]).places.tolist() == [0, 1, 3, 6]
     assert take(arrivals, [4, 3, 5]).places.tolist() == [2]
     counts = arrivals.counts
-    assert (counts.taken, counts.late, counts.duplicates) == (5, 2, 3)
+    assert (counts.accepted, counts.late, counts.duplicates) == (5, 2, 3)
 
 
 def test_a_gap_of_up_to_the_limit_is_bridged_and_a_longer_one_begins_a_segment() -> None:
@@ -65,10 +65,10 @@ def test_without_an_interval_no_gap_is_told() -> None:
 
 def test_rows_without_times_are_all_taken_in_one_segment() -> None:
     arrivals = Arrivals(0)
-    places, starts, skipped = arrivals.take(arrivals.read(None, 3), 3)
+    places, starts, skipped = arrivals.accept(arrivals.read(None, 3), 3)
     assert (places.tolist(), starts.tolist()) == ([0, 1, 2], [False] * 3)
     assert not skipped.any()
-    assert arrivals.counts.taken == 3
+    assert arrivals.counts.accepted == 3
     assert arrivals.seconds is None
 
 
@@ -83,7 +83,7 @@ def test_rows_between_two_ticks_are_taken_counted_and_warned_of_once(
         take(arrivals, times + 400)
         # nor once it goes on from a state
         again = Arrivals(10, "'pump'")
-        again.go_on(arrivals.state())
+        again.restore(arrivals.state())
         take(again, times + 800)
     assert again.counts.irregular > 200
     assert len(caplog.records) == 1
@@ -126,7 +126,7 @@ def test_dates_have_an_interval_in_seconds() -> None:
 @pytest.mark.parametrize("first", [None, [1], ["2025-01-01"]])
 def test_times_are_of_one_kind(first: Any, second: Any) -> None:
     arrivals = Arrivals(10)
-    arrivals.take(arrivals.read(first, 1), 1)
+    arrivals.accept(arrivals.read(first, 1), 1)
     if type(first) is type(second) and (first is None or type(first[0]) is type(second[0])):
         arrivals.read(second, 1)
     else:
@@ -166,7 +166,7 @@ def test_grouping_changes_nothing(steps: list[int], sizes: list[int], limit: int
         # a stop and a start in between change nothing either
         saved = json.loads(json.dumps(parts.state()))
         parts = Arrivals(limit)
-        parts.go_on(saved)
+        parts.restore(saved)
         begin += size
     np.testing.assert_array_equal(np.concatenate(found), expected)
     assert parts.state() == whole.state()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subadjacent.streaming.nested import join_names, split_names
+from subadjacent.streaming.saved_state import join_names, split_names
 
 
 def test_names_of_parts_are_joined_and_split_again() -> None:

@@ -66,7 +66,7 @@ def test_each_entity_is_a_series_of_its_own() -> None:
     assert [(one.entity, one.row) for one in answers] == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
     scorer.score_one([1.0, 2.0], entity="c")
     assert scorer.series["c"].channels == ("channel_0", "channel_1")
-    assert {name: one.taken for name, one in scorer.counts.items()} == {"a": 2, "b": 2, "c": 1}
+    assert {name: one.accepted for name, one in scorer.counts.items()} == {"a": 2, "b": 2, "c": 1}
 
 
 def test_a_channel_that_a_dict_does_not_have_is_missing() -> None:

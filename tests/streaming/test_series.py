@@ -13,7 +13,7 @@ from live_plant import CHANNELS, broken, plant
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import State
-from subadjacent.scoring.decision import SILENT
+from subadjacent.scoring.decision import SILENT_SEVERITY
 from subadjacent.streaming.alarms import CLOSED, OPENED, AlarmRules
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
@@ -199,7 +199,7 @@ def test_without_a_detector_every_answer_is_final_and_has_no_score() -> None:
 
 
 def calm_then(*rows: Any, **options: Any) -> tuple[SeriesStream, list[Answer]]:
-    """500 calm rows, whatever the learner makes of the first of them, then others."""
+    """500 normal rows, whatever the learner makes of the first of them, then others."""
     stream = SeriesStream(CHANNELS, **options)
     stream.push(plant(500))
     return stream, [answer for part in rows for answer in stream.push(part)]
@@ -256,7 +256,7 @@ def test_a_stuck_channel_is_an_alarm_from_its_first_equal_row() -> None:
     _, answers = calm_then(rows)
     (alarm,) = opened(answers)
     assert (alarm.kind, alarm.first) == ("stuck", 500)
-    assert alarm.sentence == "speed stood still at 0.5 for 20 rows"
+    assert alarm.sentence == "speed flatlined at 0.5 for 20 rows"
     assert answers[19].alarm is alarm
 
 
@@ -264,7 +264,7 @@ def test_a_channel_that_says_nothing_is_news_once_and_its_alarm_stays_open() -> 
     rows = plant(560)[500:]
     rows[:, 2] = 0.5
     _, answers = calm_then(rows)
-    severe = [one.row for one in answers if one.severity >= SILENT]
+    severe = [one.row for one in answers if one.severity >= SILENT_SEVERITY]
     assert severe == [519]
     assert all(one.anomalous for one in answers[19:])
 
@@ -276,7 +276,9 @@ def test_a_channel_that_fell_silent_is_told_once_the_budget_allows() -> None:
     _, answers = calm_then(rows, rules=AlarmRules(contamination=1 / 150))
     first, second = opened(answers)
     assert (first.kind == "stuck", second.kind) == (False, "stuck")
-    assert [one.row for one in answers if one.severity >= SILENT and one.row > 550] == [619]
+    assert [one.row for one in answers if one.severity >= SILENT_SEVERITY and one.row > 550] == [
+        619
+    ]
     assert next(one.row for one in answers if one.alarm is second) == 650
 
 
@@ -288,7 +290,7 @@ def test_what_lasts_is_closed_for_good_and_normal_from_then_on() -> None:
     closed = stream.alarms[-1]
     assert (closed.first, closed.state, closed.permanent) == (500, CLOSED, True)
     assert not any(one.anomalous for one in answers[300:])
-    assert closed.sentence.startswith("speed moved to another level for good")
+    assert closed.sentence.startswith("speed shifted its level permanently")
     assert alarm.number == closed.number
 
 
@@ -357,7 +359,7 @@ def test_in_rows_before_its_first_value_a_channel_is_what_it_is_then() -> None:
     rows[:150, 1] = np.nan
     stream = SeriesStream(CHANNELS)
     stream.push(rows)
-    kept = stream._watcher.recent.until(199).values
+    kept = stream._assessor.recent.until(199).values
     np.testing.assert_array_equal(kept[:150, 1], np.full(150, rows[150, 1]))
 
 

@@ -75,7 +75,7 @@ def alarm(entity: str | None = None, view: str | None = "state") -> Alarm:
             low=1.0,
             high=2.0,
             kind="spike",
-            sentence="flow jumped to 2.5, usually 1.0 to 2.0",
+            sentence="flow jumped to 2.5, expected 1.0 to 2.0",
         ),
         Cause(
             *("heat", 4.0, datetime(2026, 1, 1, 12)),
@@ -83,8 +83,8 @@ def alarm(entity: str | None = None, view: str | None = "state") -> Alarm:
             seen=0.5,
             low=0.9,
             high=1.1,
-            kind="parted from another channel",
-            sentence="heat parted from flow",
+            kind="decoupled",
+            sentence="heat decoupled from flow",
             partner="flow",
         ),
     )
@@ -112,7 +112,7 @@ def test_alarms_are_a_flat_table() -> None:
         "expected": pytest.approx(math.nan, nan_ok=True),
         "channels": "flow heat",
         "kind": "spike",
-        "sentence": "2 times: flow jumped to 2.5, usually 1.0 to 2.0; heat as well",
+        "sentence": "2 times: flow jumped to 2.5, expected 1.0 to 2.0; heat as well",
         "view": "state",
     }
     assert alarm_table([alarm(view=None)]).rows(named=True)[0]["view"] is None
@@ -131,7 +131,7 @@ def test_an_alarm_is_a_record_that_json_holds() -> None:
     assert record["permanent"] is True
     assert record["kind"] == "spike"
     assert record["sentence"] == alarm("pump").sentence
-    assert record["causes"][1]["kind"] == "parted from another channel"
+    assert record["causes"][1]["kind"] == "decoupled"
     assert record["causes"][1]["partner"] == "flow"
     # whether the model fits the entity that it is of
     assert [alarm_record(alarm("pump"), said)["fits"] for said in ([], [None], ["pump"])] == [

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.output import STANDARD_OUTPUT, print_json, put_table
 from subadjacent.cli.progress import Bar, say
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
     from subadjacent.scoring.alarms import Alarm
 
 
-@option.grouped
+@groups.grouped
 def alarms(
     model: option.ModelFolder,
-    source: option.Input,
+    source: groups.Input,
     output: Annotated[
         str | None,
         typer.Option(

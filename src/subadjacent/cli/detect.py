@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.alarms import print_alarms
 from subadjacent.cli.output import STANDARD_OUTPUT
@@ -28,11 +29,11 @@ PACKED_SUFFIXES = (".gz", ".bz2", ".xz", ".zip")
 """Endings that come after the one that says what a file holds."""
 
 
-@option.grouped
+@groups.grouped
 def detect(
-    source: option.Input,
-    training: option.Training,
-    choice: option.Choice,
+    source: groups.Input,
+    training: groups.Training,
+    choice: groups.Choice,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Folder to write; named after the file if left out."),

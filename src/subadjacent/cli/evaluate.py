@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
@@ -46,7 +47,7 @@ def evaluate(
 
     from subadjacent.workflow import evaluate as workflow
 
-    source = option.Input(
+    source = groups.Input(
         files=[file],
         time=time,
         time_format=time_format,

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar, say
@@ -16,11 +17,11 @@ from subadjacent.cli.wording import errors_about
 from subadjacent.errors import InputError
 
 
-@option.grouped
+@groups.grouped
 def fit(
-    source: option.Input,
-    training: option.TrainingOnAll,
-    choice: option.Choice,
+    source: groups.Input,
+    training: groups.TrainingOnAll,
+    choice: groups.Choice,
     output: Annotated[Path, typer.Option("-o", "--output", help="Model folder to write.")],
     quiet: option.Quiet = False,
 ) -> None:

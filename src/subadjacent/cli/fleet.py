@@ -8,17 +8,18 @@ from typing import Annotated
 
 import typer
 
+from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar, say
 from subadjacent.cli.wording import errors_about
 
 
-@option.grouped
+@groups.grouped
 def fleet(
-    source: option.Input,
-    training: option.Training,
-    choice: option.Choice,
+    source: groups.Input,
+    training: groups.Training,
+    choice: groups.Choice,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")],
     engine: option.EngineOption = option.Engine.local,
     fdr: Annotated[

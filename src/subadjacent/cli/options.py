@@ -6,30 +6,20 @@ command line is read, before any file is.
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
-from subadjacent.cli.detector import build_detector, complete_detector
+from subadjacent.cli.detector import complete_detector
 from subadjacent.cli.output import STANDARD_OUTPUT
-from subadjacent.cli.progress import say
-from subadjacent.cli.wording import errors_about
 from subadjacent.errors import InputError
-from subadjacent.showing import visible
 from subadjacent.workflow.writing import TABLE_SUFFIXES
-
-if TYPE_CHECKING:
-    from subadjacent.data.files import Columns, Rows
-    from subadjacent.detectors.base import BaseDetector
-    from subadjacent.workflow.fit import TrainingRows
 
 LARGEST_SEED = 2**32 - 1
 
@@ -46,13 +36,6 @@ class Format(StrEnum):
 
     json = "json"
     csv = "csv"
-
-
-class NetworkSize(StrEnum):
-    """The networks that can be added."""
-
-    small = "small"
-    paper = "paper"
 
 
 def _check_detector(short: str) -> str:
@@ -231,12 +214,6 @@ DetectorName = Annotated[
         help="Which detector; 'subadjacent list' has all.",
     ),
 ]
-NetworkOption = Annotated[
-    NetworkSize | None,
-    typer.Option(
-        "--network", help="Add a network to the default detector: small, or as in the paper."
-    ),
-]
 Device = Annotated[
     str | None,
     typer.Option(callback=_check_device, help="Of a network: auto, cpu, cuda or mps."),
@@ -306,125 +283,3 @@ EngineOption = Annotated[
         "--engine", help="This machine, or a Ray cluster: that of RAY_ADDRESS, else a local one."
     ),
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Input:
-    """The files that a command reads, and the roles of their columns."""
-
-    files: Files
-    time: Time = None
-    time_format: TimeFormat = None
-    entity: Entity = None
-    label: Label = None
-    ignore: Ignore = None
-    columns: Take = None
-    missing: Missing = None
-
-    @property
-    def title(self) -> str:
-        """The names of the files, as the title of a page."""
-        return visible(", ".join(Path(file).name for file in self.files))
-
-    def roles(self, channels: Sequence[str] = ()) -> Columns:
-        """The columns that options name; ``channels`` are those of a model."""
-        from subadjacent.data.files import Columns
-
-        return Columns(
-            time=self.time,
-            entity=self.entity,
-            label=self.label,
-            ignore=tuple(self.ignore or ()),
-            only=tuple(self.columns or ()),
-            known=tuple(channels),
-            missing=tuple(self.missing or ()),
-        )
-
-    def open(self, channels: Sequence[str] = (), *, quiet: bool) -> Rows:
-        """Open the files, and print notes on them."""
-        from subadjacent.data.files import open_files
-
-        with errors_about(self.files):
-            rows = open_files(self.files, self.roles(channels), time_format=self.time_format)
-        for note in rows.notes:
-            say(note, quiet=quiet)
-        return rows
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """Which rows to fit on."""
-
-    train_fraction: TrainFraction = 0.5
-    train_until: TrainUntil = None
-
-    @property
-    def rows(self) -> TrainingRows:
-        """The rule, as the library has it."""
-        from subadjacent.workflow.fit import TrainingRows
-
-        return TrainingRows(self.train_fraction, self.train_until)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingOnAll(Training):
-    """Which rows to fit on: all of them, unless an option says otherwise."""
-
-    train_fraction: TrainFraction = 1.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """The detector to fit, and its settings."""
-
-    detector: DetectorName = "default"
-    false_alarms: FalseAlarms = None
-    config: Config = None
-    network: NetworkOption = None
-    max_training_time: MaxTrainingTime = None
-    device: Device = None
-    seed: Seed = None
-
-    def build(self) -> BaseDetector:
-        """The detector; settings that are wrong for any data are refused."""
-        return build_detector(
-            self.detector,
-            config=self.config,
-            false_alarms=self.false_alarms,
-            network=self.network,
-            max_training_time=self.max_training_time,
-            device=self.device,
-            seed=self.seed,
-        )
-
-
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Spread the fields of a command's dataclass parameters into options of their own.
-
-    Commands share options by sharing a dataclass, so an option is declared once.
-    """
-    groups: dict[str, Any] = {}
-    options: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        group: Any = parameter.annotation
-        if not hasattr(group, "__dataclass_fields__"):
-            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        groups[parameter.name] = group
-        hints = get_type_hints(group, include_extras=True)
-        defaults = inspect.signature(group).parameters
-        options += [
-            defaults[field.name].replace(annotation=hints[field.name]) for field in fields(group)
-        ]
-
-    def run(**values: Any) -> None:
-        built = {
-            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
-            for name, group in groups.items()
-        }
-        command(**values, **built)
-
-    run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    run.__annotations__ = {option.name: option.annotation for option in options}
-    return run

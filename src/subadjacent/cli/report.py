@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.output import STANDARD_OUTPUT, print_json
 from subadjacent.cli.progress import Bar, say
@@ -19,10 +20,10 @@ def _check_page(path: Path) -> Path:
     return path
 
 
-@option.grouped
+@groups.grouped
 def report(
     model: option.ModelFolder,
-    source: option.Input,
+    source: groups.Input,
     output: Annotated[
         Path, typer.Option("-o", "--output", callback=_check_page, help="HTML file to write.")
     ] = Path("report.html"),

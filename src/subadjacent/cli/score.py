@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.output import STANDARD_OUTPUT, put_table
 from subadjacent.cli.progress import Bar, say
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 
 
-@option.grouped
+@groups.grouped
 def score(
     model: option.ModelFolder,
-    source: option.Input,
+    source: groups.Input,
     output: Annotated[
         str,
         typer.Option(
@@ -67,7 +68,7 @@ def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> N
 
 
 def _here(
-    detector: BaseDetector, source: option.Input, output: str, *, quiet: bool
+    detector: BaseDetector, source: groups.Input, output: str, *, quiet: bool
 ) -> tuple[int, int]:
     """Score on this machine; return the numbers of rows and of anomalous ones."""
     from subadjacent.detectors.piecewise import can_score_in_parts
@@ -89,7 +90,7 @@ def _by_cluster(
     detector: BaseDetector,
     model: Path,
     device: str | None,
-    source: option.Input,
+    source: groups.Input,
     output: str,
     *,
     quiet: bool,

@@ -21,7 +21,7 @@ from subadjacent.errors import DataNotFound
 
 if TYPE_CHECKING:
     from subadjacent.streaming.answer import Answer
-    from subadjacent.streaming.feed import Feed
+    from subadjacent.streaming.line_scorer import LineScorer
     from subadjacent.streaming.scorer import StreamScorer
 
 AT_ONCE = 1 << 18
@@ -84,8 +84,8 @@ def stream(
 
     Rows are JSON objects or CSV, one a line.
     """
-    from subadjacent.streaming.feed import Feed
-    from subadjacent.streaming.lines import LineReader
+    from subadjacent.streaming.line_reader import LineReader
+    from subadjacent.streaming.line_scorer import LineScorer
 
     if learn == (model is not None):
         raise typer.BadParameter("give a model with -m, or --learn to learn from the rows")
@@ -93,7 +93,7 @@ def stream(
     if state is not None:
         # what cannot be written is refused before any row is read
         scorer.save(state)
-    feed = Feed(scorer, LineReader(time, entity), tell)
+    feed = LineScorer(scorer, LineReader(time, entity), tell)
     show = _Shown(alarms_only=alarms_only, provisional=provisional)
     with _opened(file) as source, _stopping() as reading:
         try:
@@ -128,7 +128,7 @@ def _scorer(
 def _follow(
     source: BufferedIOBase,
     reading: Callable[[BufferedIOBase], bytes],
-    feed: Feed,
+    feed: LineScorer,
     show: _Shown,
     save: Callable[[], None],
 ) -> None:
@@ -139,7 +139,9 @@ def _follow(
     show(feed.finish())
 
 
-def _saver(scorer: StreamScorer, state: Path | None, every: int, feed: Feed) -> Callable[[], None]:
+def _saver(
+    scorer: StreamScorer, state: Path | None, every: int, feed: LineScorer
+) -> Callable[[], None]:
     saved = 0
 
     def save() -> None:
@@ -231,10 +233,10 @@ def _stop(number: int) -> None:
     sys.exit(TERMINATED)
 
 
-def _summary(scorer: StreamScorer, feed: Feed) -> str:
+def _summary(scorer: StreamScorer, feed: LineScorer) -> str:
     counts = scorer.counts.values()
     totals = (
-        ("row", "rows", sum(count.taken for count in counts)),
+        ("row", "rows", sum(count.accepted for count in counts)),
         ("late", "late", sum(count.late for count in counts)),
         ("duplicate", "duplicates", sum(count.duplicates for count in counts)),
         ("line left out", "lines left out", feed.bad),

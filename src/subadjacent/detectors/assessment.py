@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import AGAIN, Alarm, describe
-from subadjacent.scoring.decision import Judgement
+from subadjacent.scoring.alarms import REPEAT_WITHIN, Alarm, describe
+from subadjacent.scoring.baseline_profile import BaselineProfiles
+from subadjacent.scoring.decision import RowDecisions
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.habits import Habits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +39,8 @@ class Assessment:
 
     table: Table
     evidence: tuple[Evidence, ...]
-    judgements: tuple[Judgement, ...]
-    habits: tuple[Habits, ...]
+    judgements: tuple[RowDecisions, ...]
+    habits: tuple[BaselineProfiles, ...]
 
     @property
     def series(self) -> tuple[TrainSeries, ...]:
@@ -118,7 +118,7 @@ class Assessment:
         gap: int | None = None,
         shortest: int = 1,
         channels: int = 5,
-        again: int = AGAIN,
+        again: int = REPEAT_WITHIN,
     ) -> list[Alarm]:
         """Findings, in time order within each entity.
 

@@ -34,12 +34,12 @@ from subadjacent.methods.learning import Learned, learn
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.methods.stream import assess_series
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
-from subadjacent.scoring.alarms import AGAIN, Alarm
+from subadjacent.scoring.alarms import REPEAT_WITHIN, Alarm
 from subadjacent.scoring.base_threshold import Threshold
+from subadjacent.scoring.baseline_profile import restore_profiles
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
-from subadjacent.scoring.decision import Decision, Judgement
+from subadjacent.scoring.decision import Decision, RowDecisions
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.habits import restore_habits
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
 from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
@@ -71,7 +71,7 @@ class BaseDetector(Estimator, ABC):
         1 for the training rows that are anomalous, else 0.
     normal_scores_ : PerEntity of NormalScores
         Statistics of each entity's scores on held-out training rows.
-    habits_ : PerEntity of Habits
+    habits_ : PerEntity of BaselineProfiles
         What each channel of each entity usually does, which explanations compare with.
     causal_ : CausalTwin or None
         The same detector with ``lookahead=0``, for scores at once in a stream. None where the
@@ -195,19 +195,19 @@ class BaseDetector(Estimator, ABC):
         entity: str | None = None,
         segments: Sequence[tuple[int, int]] | None = None,
         silent: NDArray[np.bool_] | None = None,
-    ) -> Judgement:
+    ) -> RowDecisions:
         """Decide on scores of one series that were computed before, all its rows in order.
 
         ``segments``: bounds of unbroken ones; ``silent``: rows with a missing or stuck channel.
         """
         model = self.models_.of(entity)
-        return self.decision.judge(
+        return self.decision.decide(
             scores, entity, segments, silent, blur=model.blur, hindsight=model.reach.after != 0
         )
 
     def _judge(
         self, series: Sequence[TrainSeries], scores: Iterable[NDArray[Any]]
-    ) -> list[Judgement]:
+    ) -> list[RowDecisions]:
         judgements = []
         for one_series, series_scores in zip(series, scores, strict=True):
             entity, segments = one_series.entity, one_series.segments
@@ -276,7 +276,7 @@ class BaseDetector(Estimator, ABC):
         gap: int | None = None,
         shortest: int = 1,
         channels: int = 5,
-        again: int = AGAIN,
+        again: int = REPEAT_WITHIN,
     ) -> list[Alarm]:
         """Anomalous rows joined into findings; parameters are those of ``Assessment.alarms``."""
         assessment = self.assess(X)
@@ -361,7 +361,7 @@ class BaseDetector(Estimator, ABC):
                 pooled, dict(zip(detector.entities_, per_entity, strict=True))
             )
             arrays = dict(saved.arrays)
-            detector.habits_ = restore_habits(
+            detector.habits_ = restore_profiles(
                 arrays.pop(HABITS), len(detector.channels_), detector.entities_
             )
             state = State(without_streamed(arrays), facts["learned"])

@@ -14,7 +14,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import InputError
 from subadjacent.methods.stream import ModelStream
-from subadjacent.scoring.kinds import LEAST_STILL
+from subadjacent.scoring.kinds import MIN_STUCK_ROWS
 from subadjacent.scoring.silence import silent_rows
 
 
@@ -47,7 +47,7 @@ class PiecewiseScorer:
             )
         self._detector = detector
         # missing values are filled from rows before, and stuck ones are told by rows before
-        self._behind = max(detector.fill_limit, LEAST_STILL)
+        self._behind = max(detector.fill_limit, MIN_STUCK_ROWS)
         self._least = least
         self._stream: ModelStream | None = None
         self._kept: Any = None  # the last rows; those before them tell gaps and the clock

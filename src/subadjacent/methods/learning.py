@@ -23,8 +23,8 @@ from subadjacent.data.missing import replace_missing, select_rows, usable_rows
 from subadjacent.data.series import TrainSeries
 from subadjacent.methods.method import Fitted, Method, Model
 from subadjacent.runtime import Runtime
+from subadjacent.scoring.baseline_profile import BaselineProfiles, learn_entity_profiles
 from subadjacent.scoring.evidence import Reach
-from subadjacent.scoring.habits import Habits, learn_all_habits
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Learned(NamedTuple):
     """
 
     fitted: Fitted
-    habits: PerEntity[Habits]
+    habits: PerEntity[BaselineProfiles]
     causal: Fitted | None
     series: list[TrainSeries]
 
@@ -90,7 +90,7 @@ def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted, causal: Fitted | None)
             row_scores if known is None else _with_missing(one_series, known, row_scores, model)
         )
     learned = [item.learned for item in cleaned]
-    return Learned(fitted._replace(scores=scores), learn_all_habits(learned), causal, learned)
+    return Learned(fitted._replace(scores=scores), learn_entity_profiles(learned), causal, learned)
 
 
 def _in_all_rows(faults: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.bool_]:

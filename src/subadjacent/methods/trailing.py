@@ -16,7 +16,7 @@ from subadjacent.methods.residuals import Rows
 # vectors handled at a time
 CHUNK = 4096
 # values that a sample holds at most: 160 MB
-MOST_VALUES = 20_000_000
+MAX_SAMPLE_VALUES = 20_000_000
 
 
 def trailing(scaled: Rows, length: int) -> Iterator[tuple[slice, Rows]]:
@@ -52,7 +52,7 @@ def sample(task: Task, length: int, most: int) -> Rows:
     long vectors fewer are drawn. The same seed draws the same ones.
     """
     segments = list(task.segments(length))
-    most = min(most, max(MOST_VALUES // (length * segments[0].shape[1]), 1))
+    most = min(most, max(MAX_SAMPLE_VALUES // (length * segments[0].shape[1]), 1))
     counts = [len(segment) - length + 1 for segment in segments]
     total = sum(counts)
     chosen = np.arange(total)

@@ -21,7 +21,7 @@ from subadjacent.core.band import Band
 from subadjacent.core.dispatch import KERNEL_PRECISION as KIND
 
 # channels that one tile of the embedding can hold
-MOST_CHANNELS = 128
+MAX_CHANNELS = 128
 # rows of values take up whole 32 bytes, or the matrix product takes a slower way
 FILLED = 16
 
@@ -41,7 +41,7 @@ class Embedded(torch.autograd.Function):
         """Embed; ``places`` are the positions, (N, D)."""
         windows = windows.contiguous()
         ctx.save_for_backward(windows)
-        if windows.shape[-1] <= MOST_CHANNELS:
+        if windows.shape[-1] <= MAX_CHANNELS:
             from subadjacent.core.kernels.embed import embed
 
             return embed(windows, weight, places)

@@ -34,7 +34,7 @@ ROUNDING = 1e-12
 def channel_lines(explainer: Explainer, channel: int) -> Iterator[Array]:
     """The lines of one channel, (T,) each; usual bounds are computed only when needed."""
     yield explainer.series.values[:, channel]
-    usual = explainer.usual(channel)
+    usual = explainer.expected_range(channel)
     yield usual.expected
     for edge in (usual.low, usual.high):
         yield _steady(edge - usual.expected, usual.expected)

@@ -141,7 +141,7 @@ def _shown(rows: tuple[int, int] | None, length: int) -> slice:
 def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> None:
     """Draw a channel over its usual bounds."""
     column = explainer.series.channels.index(name)
-    usual = explainer.usual(column)
+    usual = explainer.expected_range(column)
     low, high = usual.low[shown], usual.high[shown]
     step = step_for(len(low), BINS)
     # from afar, as far as it reaches in some rows

@@ -14,7 +14,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.causes import Cause
+from subadjacent.scoring.causes import Cause, named_causes
 from subadjacent.scoring.events import join
 from subadjacent.scoring.sentences import lasting, number
 
@@ -68,7 +68,7 @@ def alarm_rows(
             AlarmRow(
                 alarm=alarm,
                 series=which,
-                causes=alarm.spoken_of,
+                causes=named_causes(alarm.causes),
                 when=begin,
                 until=_after(begin, end),
                 lasted=lasting(alarm.duration, series[which].interval),

@@ -18,7 +18,7 @@ from subadjacent.report import model_facts
 from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring import sentences
-from subadjacent.scoring.decision import MISFIT
+from subadjacent.scoring.decision import MAX_UNLIKE_SHARE
 from subadjacent.scoring.sentences import span
 from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, FalseShare
 
@@ -120,8 +120,8 @@ def misfits(entities: Sequence[str | None]) -> list[str]:
 def _misfit(entity: str | None) -> str:
     whose = "this data" if entity is None else entity
     return (
-        f"The model does not fit {whose} any more: over {MISFIT:.0%} of the rows are unlike those "
-        f"that it learned from, and alarms there say little. Fit anew on recent rows."
+        f"The model does not fit {whose} any more: over {MAX_UNLIKE_SHARE:.0%} of the rows are "
+        f"unlike those that it learned from, and alarms there say little. Fit anew on recent rows."
     )
 
 

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from subadjacent.core.association import association_loss, discrepancy, prior_association, scale
 from subadjacent.detectors.network import NetworkDetector
 from subadjacent.errors import InputError, require_number
-from subadjacent.methods.neural.defaults import MOST_SQUARED
+from subadjacent.methods.neural.defaults import MAX_POINTS_OF_PAIRS
 from subadjacent.methods.neural.transformers import TransformerMethod
 from subadjacent.networks.config import TransformerConfig, require_attention
 from subadjacent.networks.layers import VANILLA, Attention, Embedding, EncoderLayer, Reconstruction
@@ -192,7 +192,7 @@ class AnomalyTransformerMethod(TransformerMethod):
 
     def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — any attention
         """The prior is a matrix of all pairs of points."""
-        return MOST_SQUARED
+        return MAX_POINTS_OF_PAIRS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

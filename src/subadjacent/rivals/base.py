@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from subadjacent.detectors.network import NetworkDetector
 from subadjacent.errors import InputError, require_whole
-from subadjacent.methods.neural.defaults import MOST_SQUARED
+from subadjacent.methods.neural.defaults import MAX_POINTS_OF_PAIRS
 from subadjacent.methods.neural.method import NeuralMethod
 from subadjacent.networks.network import Network, NetworkConfig
 
@@ -20,7 +20,7 @@ TINY, PAPER = "tiny", "paper"
 """Small enough for a test; as its paper has it."""
 
 # in squared standard deviations
-SMALLEST_ERROR = 1e-4
+MIN_SQUARED_ERROR = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ def squared_error(values: Tensor, windows: Tensor) -> Tensor:
 
     Smaller errors do not matter; on constant rows they would set the scale of all scores.
     """
-    return (values - windows).square().clamp(min=SMALLEST_ERROR)
+    return (values - windows).square().clamp(min=MIN_SQUARED_ERROR)
 
 
 def require_heads(width: int, heads: int) -> None:
@@ -171,7 +171,7 @@ class RivalMethod(NeuralMethod):
 
     def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — the same for all
         """Fewer points: weights may grow with the window, and some compare all pairs of points."""
-        return MOST_SQUARED
+        return MAX_POINTS_OF_PAIRS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

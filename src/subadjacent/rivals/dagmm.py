@@ -34,9 +34,9 @@ from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, cha
 # move have no variance. A tenth of it makes the energy of their first move ten times as large
 FLOOR = 1e-3
 # shortest a sample counts as, relative to the usual length of a standardised one
-SHORTEST = 0.1
+MIN_LENGTH = 0.1
 # a component without members counts as one with so few
-FEWEST = 1e-6
+MIN_WEIGHT = 1e-6
 # features beside the code: relative distance and cosine
 ERRORS = 2
 
@@ -130,7 +130,7 @@ class DAGMM(OfLastPoint):
         code = self.encoder(flat)
         again = self.decoder(code).float()
         usual = math.sqrt(flat.shape[1])
-        length = torch.linalg.vector_norm(flat, dim=1).clamp(min=SHORTEST * usual)
+        length = torch.linalg.vector_norm(flat, dim=1).clamp(min=MIN_LENGTH * usual)
         distance = torch.linalg.vector_norm(flat - again, dim=1) / length
         cosine = functional.cosine_similarity(flat, again, dim=1)
         features = torch.cat([code.float(), distance[:, None], cosine[:, None]], dim=1)
@@ -172,7 +172,7 @@ def fit_mixture(features: Tensor, chances: Tensor) -> Mixture:
 
     Written without matrix products, which would be rounded to bfloat16 in training on a GPU.
     """
-    members = chances.sum(dim=0).clamp(min=FEWEST)
+    members = chances.sum(dim=0).clamp(min=MIN_WEIGHT)
     mean = (chances[:, :, None] * features[:, None]).sum(dim=0) / members[:, None]
     away = features[:, None] - mean  # (B, K, D)
     squares = away[..., :, None] * away[..., None, :]

@@ -12,7 +12,7 @@ from subadjacent.networks.network import WindowEvidence
 
 # smallest deviation of a value, in deviations of its channel: without one, rows that never move
 # would have an infinite density. Twice as small makes surprise on such rows four times as large
-SMALLEST = 0.05
+MIN_DEVIATION = 0.05
 
 
 class Normal(nn.Module):
@@ -25,7 +25,7 @@ class Normal(nn.Module):
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Means and deviations, (…, numbers) each, in float32."""
         mean, raw = self.map(features).float().chunk(2, dim=-1)
-        return mean, functional.softplus(raw) + SMALLEST
+        return mean, functional.softplus(raw) + MIN_DEVIATION
 
 
 def surprise(values: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:

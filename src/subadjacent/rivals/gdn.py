@@ -33,7 +33,7 @@ from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, chain, pa
 
 # standard deviations added to the range of the errors: a channel that is always forecast exactly
 # would otherwise raise an infinite score at the first rounding error
-SMALLEST_RANGE = 1e-2
+MIN_RANGE = 1e-2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,7 @@ class GDN(Rival):
         ]
         low, middle, high = np.quantile(torch.cat(errors).cpu().numpy(), [0.25, 0.5, 0.75], axis=0)
         self.median.copy_(torch.from_numpy(middle))
-        self.spread.copy_(torch.from_numpy(high - low + SMALLEST_RANGE))
+        self.spread.copy_(torch.from_numpy(high - low + MIN_RANGE))
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """Squared errors; a point scores by the channel whose error is the most unusual."""

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
 
 # rows in a window, and training vectors to compare with, at most: both are allocated
-LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
+MAX_WINDOW, MAX_REFERENCES = 1_000, 1_000_000
 # values compared at a time
-VALUES = 2_000_000
+CHUNK_VALUES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ class NeighbourPredictor(Predictor):
         channels = scaled.shape[1]
         expected, error = np.empty_like(scaled), np.empty(len(scaled))
         departures = np.empty_like(scaled)
-        size = max(VALUES // (self.k * self.references.shape[1]), 1)
+        size = max(CHUNK_VALUES // (self.k * self.references.shape[1]), 1)
         for chunk, vectors in trailing(scaled, self.length):
             for start in range(0, len(vectors), size):
                 rows = slice(chunk.start + start, min(chunk.start + start + size, chunk.stop))
@@ -121,8 +121,8 @@ class NearestMethod(PerEntityMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_whole("neighbours", self.neighbours, least=1)
-        require_whole("window", self.window, least=1, most=LONGEST_WINDOW)
-        require_whole("references", self.references, least=1, most=MOST_REFERENCES)
+        require_whole("window", self.window, least=1, most=MAX_WINDOW)
+        require_whole("references", self.references, least=1, most=MAX_REFERENCES)
 
     def _fit_one(self, task: Task) -> Predictor:
         vectors = sample(task, int(self.window), int(self.references)).astype(np.float32)
@@ -148,7 +148,7 @@ def restored(state: State, channels: int) -> tuple[NDArray[Any], int, int]:
         state.facts["window"],
         state.facts["neighbours"],
     )
-    require_whole("window", length, least=1, most=LONGEST_WINDOW)
+    require_whole("window", length, least=1, most=MAX_WINDOW)
     require_array("references", references, (*references.shape[:1], length * channels))
     require_whole("neighbours", k, least=1)
     if k > len(references):

@@ -21,9 +21,9 @@ from subadjacent.methods.trailing import trailing, windows_of
 from subadjacent.scoring.evidence import Reach
 
 # rows to look back on at most
-LONGEST = 10_000
+MAX_WINDOW = 10_000
 # values that one is predicted from, at most: their products take 200 MB
-MOST_VALUES = 5_000
+MAX_PREDICTORS = 5_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,12 +77,12 @@ class ForecastMethod(PerEntityMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("window", self.window, least=1, most=LONGEST)
+        require_whole("window", self.window, least=1, most=MAX_WINDOW)
         require_number("penalty", self.penalty, above=0)
 
     def _fit_one(self, task: Task) -> Predictor:
         channels = task.series[0].values.shape[1]
-        length = min(int(self.window), max(MOST_VALUES // channels, 1))
+        length = min(int(self.window), max(MAX_PREDICTORS // channels, 1))
         inner = length * channels
         count, total, products = 0, np.zeros(()), np.zeros(())
         for windows in _windows(task, length + 1):
@@ -98,7 +98,7 @@ class ForecastMethod(PerEntityMethod):
 
     def _restore(self, state: State, channels: int) -> Predictor:
         length = state.facts["window"]
-        require_whole("window", length, least=1, most=LONGEST)
+        require_whole("window", length, least=1, most=MAX_WINDOW)
         require_array("weights", state.arrays["weights"], (length * channels, channels))
         require_array("offset", state.arrays["offset"], (channels,))
         return Forecast(state.arrays["weights"], state.arrays["offset"], length)

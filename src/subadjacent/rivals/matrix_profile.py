@@ -22,9 +22,9 @@ from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.scoring.evidence import Reach
 
 # rows in a window, and training rows to compare with, at most: both are allocated
-LONGEST_WINDOW, MOST_REFERENCES = 1_000, 1_000_000
+MAX_WINDOW, MAX_REFERENCES = 1_000, 1_000_000
 # values of all training windows of a channel, at most: 160 MB
-MOST_VALUES = 20_000_000
+MAX_VALUES = 20_000_000
 # correlations held at a time: 16 MB
 CORRELATIONS = 2_000_000
 # in standard deviations of a channel: a window that varies less has no shape, only rounding
@@ -124,13 +124,13 @@ class ProfileMethod(PerEntityMethod):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("window", self.window, least=3, most=LONGEST_WINDOW)
-        require_whole("references", self.references, least=1, most=MOST_REFERENCES)
+        require_whole("window", self.window, least=3, most=MAX_WINDOW)
+        require_whole("references", self.references, least=1, most=MAX_REFERENCES)
 
     def _fit_one(self, task: Task) -> Predictor:
         length = int(self.window)
         blocks = list(task.segments(length))
-        most = min(int(self.references), MOST_VALUES // length)
+        most = min(int(self.references), MAX_VALUES // length)
         if sum(map(len, blocks)) > most:
             size = BLOCK * length
             pieces = [
@@ -147,12 +147,12 @@ class ProfileMethod(PerEntityMethod):
     def _restore(self, state: State, channels: int) -> Predictor:
         length, references = state.facts["window"], state.arrays["references"]
         starts = state.arrays["starts"]
-        require_whole("window", length, least=3, most=LONGEST_WINDOW)
+        require_whole("window", length, least=3, most=MAX_WINDOW)
         require_array("references", references, (*references.shape[:1], channels))
         require_array("starts", starts, starts.shape[:1])
         require_places("starts", starts)
-        if len(references) * length > MOST_VALUES:
-            raise InputError(f"references must be at most {MOST_VALUES // length:,} rows")
+        if len(references) * length > MAX_VALUES:
+            raise InputError(f"references must be at most {MAX_VALUES // length:,} rows")
         long = np.diff(np.append(starts, len(references))) >= length
         if not len(starts) or starts[0] or not long.all():
             raise InputError(f"starts must begin with 0 and lie {length} rows apart at least")

@@ -33,7 +33,7 @@ from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
 
 # the least squared error of a bad pair, where one of standardised channels is about 1: on rows
 # that never move, rounding would otherwise be bad
-SMALLEST_BAD = 1e-4
+MIN_BAD = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +207,7 @@ class MSCRED(Rival):
             [self._residuals(windows)[:, 0].flatten().cpu() for windows in held_out]
         )
         worst = float(np.quantile(residuals.numpy(), 1 - self.config.bad))
-        self.bad_above.fill_(max(worst, SMALLEST_BAD))
+        self.bad_above.fill_(max(worst, MIN_BAD))
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """The share of pairs that are reconstructed badly; a channel by its pairs' errors."""

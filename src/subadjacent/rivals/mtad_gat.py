@@ -34,7 +34,7 @@ from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, cha
 KERNEL = 7
 # the least standard deviation of a reconstruction: that of a channel which never moves would
 # shrink for ever, and with it the loss
-SMALLEST_DEVIATION = 0.1
+MIN_DEVIATION = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ class MTADGAT(OfLastPoint):
     @property
     def deviation(self) -> Tensor:
         """How far a value usually lies from its reconstruction, (C,)."""
-        return SMALLEST_DEVIATION + functional.softplus(self.spread)
+        return MIN_DEVIATION + functional.softplus(self.spread)
 
     def forward(self, points: Tensor) -> ForecastAndReconstruction:
         """Forecast the row after the points (B, M, C), and reconstruct these.

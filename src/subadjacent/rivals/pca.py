@@ -22,9 +22,9 @@ from subadjacent.methods.trailing import windows_of
 from subadjacent.scoring.evidence import Reach
 
 # a direction with a smaller share of the largest variance is rounding
-SMALLEST_SHARE = 1e-10
+MIN_VARIANCE_SHARE = 1e-10
 # so is a smaller variance than this, of values that are standardised and clipped
-SMALLEST_VARIANCE = 1e-12
+MIN_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +143,7 @@ def principal(
     variances, directions = linalg.eigh(products / count - np.outer(mean, mean))
     variances = variances[::-1]
     # constant rows have no direction at all
-    variances = variances[variances > max(SMALLEST_SHARE * variances[0], SMALLEST_VARIANCE)]
+    variances = variances[variances > max(MIN_VARIANCE_SHARE * variances[0], MIN_VARIANCE)]
     # one is always left out, else there would be no residual
     kept = min(keep(variances), len(variances), len(mean) - 1) if len(variances) else 0
     return mean, np.ascontiguousarray(directions[:, ::-1][:, :kept])

@@ -34,7 +34,7 @@ from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, squared_e
 # share of a batch in the mean strength of the frequencies
 NEWS = 0.05
 # added to a window's variance, so that a constant window stays finite
-SMALLEST_VARIANCE = 1e-5
+MIN_VARIANCE = 1e-5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class TimesNet(Rival):
         """Reconstruct windows (B, N, C)."""
         mean = windows.mean(dim=1, keepdim=True)
         variance = windows.var(dim=1, keepdim=True, correction=0)
-        deviation = (variance + SMALLEST_VARIANCE).sqrt()
+        deviation = (variance + MIN_VARIANCE).sqrt()
         points = self.embed((windows - mean) / deviation)
         for block in self.blocks:
             points = self.norm(block(points))

@@ -27,7 +27,7 @@ from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
 
 # a spread of errors below this is that of a channel that never moves
-SMALLEST_SPREAD = 1e-6
+MIN_SPREAD = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class UAE(Rival):
         """Mean and deviation of each channel's error on held-out rows."""
         errors = torch.cat([self._errors(batch, self(batch)).flatten(0, 1) for batch in held_out])
         self.usual.copy_(errors.mean(dim=0))
-        self.spread.copy_(errors.std(dim=0, correction=0).clamp(min=SMALLEST_SPREAD))
+        self.spread.copy_(errors.std(dim=0, correction=0).clamp(min=MIN_SPREAD))
 
     def judge(self, windows: Tensor) -> WindowEvidence:
         """How unlikely the error of each channel is; the score adds them up."""

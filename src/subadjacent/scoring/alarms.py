@@ -11,30 +11,27 @@ from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import require_whole
-from subadjacent.scoring.causes import Cause, Explainer
-from subadjacent.scoring.decision import Judgement
+from subadjacent.scoring.baseline_profile import BaselineProfiles
+from subadjacent.scoring.causes import Cause, Explainer, alarm_sentence
+from subadjacent.scoring.decision import RowDecisions
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.habits import Habits
-from subadjacent.scoring.kinds import MISSING, STUCK, UNUSUAL
-from subadjacent.scoring.sentences import also, saw
+from subadjacent.scoring.kinds import UNUSUAL
 
 # rows within which a repeated event is the same finding. With half of it a burst that comes
 # every few hundred rows is reported twice as often (reproduce/log.md, "Decisions that hold")
-AGAIN = 1000
+REPEAT_WITHIN = 1000
 # rows within which events of any channels are one finding: a fault soon affects other channels
-CLOSE = 100
+JOIN_WITHIN = 100
 # similarity of repeated events: the cosine of their channels' departures. With 0.5 faults of
 # different channels are often taken for one (same entry)
-ALIKE = 0.8
-# a channel that departs by this share of the first one's square is named in the sentence as well
-NAMED_SHARE = 0.3
-# shorter than the profile of any event
-TINY = 1e-12
+MIN_SIMILARITY = 0.8
+# shorter than the direction of any event
+MIN_NORM = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """One finding: an event, a change for good, or an event that repeats.
+    """One finding: an event, a permanent change, or an event that repeats.
 
     ``start``, ``end`` (both included) and ``peak`` are labels of the input's index, or row
     numbers where it has none; ``first`` and ``last`` are always row numbers. ``severity`` is
@@ -73,36 +70,18 @@ class Alarm:
     @property
     def sentence(self) -> str:
         """What happened, as a sentence for people: the same in every output."""
-        first_cause = self.causes[0].sentence if self.causes else saw(self.view)
-        often = f"{self.times:,} times: " if self.times > 1 else ""
-        return often + first_cause + also([cause.channel for cause in self.spoken_of[1:]])
-
-    @property
-    def spoken_of(self) -> tuple[Cause, ...]:
-        """The causes that the sentence names or counts: the first, and those of similar size."""
-        return self.causes[:1] + tuple(
-            cause for cause in self.causes[1:] if _is_named(cause, self.causes[0])
-        )
-
-
-def _is_named(cause: Cause, first: Cause) -> bool:
-    """Whether a channel departed enough, beside the first one, to be named."""
-    if first.kind in (MISSING, STUCK):
-        return cause.kind == first.kind
-    return cause.score >= NAMED_SHARE * first.score and (
-        cause.kind != UNUSUAL or first.kind == UNUSUAL
-    )
+        return alarm_sentence(self.causes, self.view, self.times)
 
 
 def describe(
     series: TrainSeries,
     evidence: Evidence,
-    judgement: Judgement,
-    habits: Habits,
+    decisions: RowDecisions,
+    profiles: BaselineProfiles,
     events: Sequence[tuple[int, int]],
     *,
     channels: int = 5,
-    again: int = AGAIN,
+    again: int = REPEAT_WITHIN,
 ) -> list[Alarm]:
     """An alarm for each finding in one series, with the ``channels`` that explain it best.
 
@@ -112,69 +91,69 @@ def describe(
     """
     require_whole("channels", channels, least=0)
     require_whole("again", again, least=0)
-    explainer = Explainer.of(series, evidence, habits, judgement.anomalous)
+    explainer = Explainer.of(series, evidence, profiles, decisions.anomalous)
     alarms = []
-    for start, stop in judgement.segments:
+    for start, stop in decisions.segments:
         in_segment = [event for event in events if start <= event[0] < stop]
-        profiles = [_profile(evidence, *event) for event in in_segment]
-        grouped = findings(in_segment, profiles, again, ALIKE if judgement.fits else 0.0)
-        alarms += [_alarm(explainer, judgement, finding, channels) for finding in grouped]
+        directions = [_direction(evidence, *event) for event in in_segment]
+        grouped = findings(in_segment, directions, again, MIN_SIMILARITY if decisions.fits else 0.0)
+        alarms += [_alarm(explainer, decisions, finding, channels) for finding in grouped]
     return alarms
 
 
 def findings(
     events: Sequence[tuple[int, int]],
-    profiles: Sequence[NDArray[Any]],
+    directions: Sequence[NDArray[Any]],
     again: int,
-    alike: float = ALIKE,
+    alike: float = MIN_SIMILARITY,
 ) -> list[list[tuple[int, int]]]:
     """Group events that repeat, by the departures of their channels.
 
-    Events come in time order, and findings in the order of their first one. A profile is the
+    Events come in time order, and findings in the order of their first one. A direction is the
     direction, of length 1, in which an event's channels departed.
     """
     groups: list[list[tuple[int, int]]] = []
     totals: list[NDArray[Any]] = []
-    for event, profile in zip(events, profiles, strict=True):
+    for event, direction in zip(events, directions, strict=True):
         joins = -1, 0.0
         for number, (finding, total) in enumerate(zip(groups, totals, strict=True)):
             rows_between = event[0] - finding[-1][1]
-            likeness = float(total @ profile) / max(float(np.linalg.norm(total)), TINY)
+            likeness = float(total @ direction) / max(float(np.linalg.norm(total)), MIN_NORM)
             # a close event comes before a similar one
-            closeness = likeness + (2 if rows_between <= CLOSE else 0)
+            closeness = likeness + (2 if rows_between <= JOIN_WITHIN else 0)
             if rows_between <= again and closeness >= max(alike, joins[1]):
                 joins = number, closeness
         if joins[0] < 0:
             groups.append([event])
-            totals.append(profile)
+            totals.append(direction)
         else:
             groups[joins[0]].append(event)
-            totals[joins[0]] = totals[joins[0]] + profile
+            totals[joins[0]] = totals[joins[0]] + direction
     return groups
 
 
-def _profile(evidence: Evidence, start: int, stop: int) -> NDArray[Any]:
+def _direction(evidence: Evidence, start: int, stop: int) -> NDArray[Any]:
     """The direction, of length 1, in which the channels departed in an event."""
     means = evidence.by_channel[start:stop].mean(axis=0, dtype=np.float64)
-    return np.asarray(means / max(float(np.linalg.norm(means)), TINY))
+    return np.asarray(means / max(float(np.linalg.norm(means)), MIN_NORM))
 
 
 def _alarm(
     explainer: Explainer,
-    judgement: Judgement,
+    decisions: RowDecisions,
     events: Sequence[tuple[int, int]],
     channels: int,
 ) -> Alarm:
     series, evidence = explainer.series, explainer.evidence
     first, last = events[0][0], events[-1][1] - 1
     rows = np.concatenate([np.arange(*event) for event in events])
-    peak = int(rows[np.argmax(judgement.normalized[rows])])
-    view, permanent = _view(evidence, rows), _is_permanent(judgement, first, last)
+    peak = int(rows[np.argmax(decisions.normalized[rows])])
+    view, permanent = _view(evidence, rows), _is_permanent(decisions, first, last)
     return Alarm(
         start=series.label(first),
         end=series.label(last),
         peak=series.label(peak),
-        severity=float(judgement.normalized[peak]),
+        severity=float(decisions.normalized[peak]),
         score=float(evidence.score[peak]),
         duration=last + 1 - first,
         causes=explainer.causes(events, channels, view=view, permanent=permanent),
@@ -187,15 +166,15 @@ def _alarm(
     )
 
 
-def _is_permanent(judgement: Judgement, first: int, last: int) -> bool:
-    """Whether the series has moved by the end of an alarm, and does not come back."""
-    # an alarm ends before the first row by which the series has moved
-    moved = judgement.lately.moved
-    if moved[first] or not moved[last : last + 1 + CLOSE].any():
+def _is_permanent(decisions: RowDecisions, first: int, last: int) -> bool:
+    """Whether the baseline has shifted by the end of an alarm, and does not come back."""
+    # an alarm ends before the first row with a shifted baseline
+    shifted = decisions.baseline.shifted
+    if shifted[first] or not shifted[last : last + 1 + JOIN_WITHIN].any():
         return False
-    later = slice(last + 1 + CLOSE, last + 1 + 4 * CLOSE)
-    # the threshold before the move: scores of a series that came back are below it
-    stays = judgement.scores[later] > judgement.threshold[first]
+    later = slice(last + 1 + JOIN_WITHIN, last + 1 + 4 * JOIN_WITHIN)
+    # the threshold before the shift: scores of a series that came back are below it
+    stays = decisions.scores[later] > decisions.threshold[first]
     return not len(stays) or bool(np.median(stays))
 
 

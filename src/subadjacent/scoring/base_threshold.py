@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from subadjacent.errors import InputError, require_number
 from subadjacent.scoring.extremes import check_scores
 
-MOST_LEARNED = 1_000_000
+MAX_LEARNED = 1_000_000
 """Numbers that a saved threshold may hold of anything, so that a forged one cannot ask for more."""
 
 
@@ -85,10 +85,10 @@ class BaseThreshold(ABC):
         require_number("threshold_", saved.get("threshold_"))
         for name in self.learned:
             numbers = saved.get(name)
-            if not isinstance(numbers, list) or not 0 < len(numbers) <= MOST_LEARNED:
+            if not isinstance(numbers, list) or not 0 < len(numbers) <= MAX_LEARNED:
                 got = "no list" if not isinstance(numbers, list) else f"{len(numbers):,}"
                 raise InputError(
-                    f"{name} must be a list of 1 to {MOST_LEARNED:,} numbers; got {got}"
+                    f"{name} must be a list of 1 to {MAX_LEARNED:,} numbers; got {got}"
                 )
             for number in numbers:
                 require_number(name, number)

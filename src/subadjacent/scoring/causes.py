@@ -15,34 +15,39 @@ from numpy.typing import NDArray
 
 from subadjacent.data.scaling import chunks
 from subadjacent.data.series import TrainSeries
+from subadjacent.scoring.baseline_profile import BaselineProfiles, ExpectedRange
 from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.habits import Habits, Usual
 from subadjacent.scoring.kinds import (
-    BESIDE,
+    DECOUPLED,
     MISSING,
-    PARTED,
+    ROWS_BESIDE,
+    STUCK,
     UNUSUAL,
     ChannelEvent,
     Departure,
     depart,
 )
-from subadjacent.scoring.sentences import lasting, sentence
+from subadjacent.scoring.sentences import and_others, lasting, sentence, view_sentence
 from subadjacent.scoring.silence import silent
 
 # a channel that departed this many rows before the one that departed most, and by this share of its
 # departure, is the cause: a fault affects other channels later
-EARLIER, SHARE = 20, 0.5
+MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
 # a channel that is silent in this share of an alarm's rows is the cause
-SILENT = 0.3
+MIN_SILENT_SHARE = 0.3
+
+
+# a channel that departs by this share of the first one's square is named in the sentence as well
+NAMED_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A channel's part in an alarm, at the row where it was furthest from what was expected.
+    """A channel's part in an alarm, at the row furthest from its expected value.
 
-    ``score`` is its squared departure in units of the usual one, the mean over the alarm.
-    ``low`` and ``high`` are the usual bounds at that row. ``kind`` is one of ``kinds.KINDS``, and
-    ``partner`` the channel that it parted from, of that kind.
+    ``score`` is its squared departure in units of the normal one, the mean over the alarm.
+    ``low`` and ``high`` are the expected range at that row. ``kind`` is one of ``kinds.KINDS``;
+    ``partner`` is the channel that it decoupled from, of that kind.
     """
 
     channel: str
@@ -57,23 +62,44 @@ class Cause:
     partner: str | None = None
 
 
+def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
+    """The causes that a sentence names or counts: the first, and those of similar size."""
+
+    def is_named(cause: Cause) -> bool:
+        first = causes[0]
+        if first.kind in (MISSING, STUCK):
+            return cause.kind == first.kind
+        return cause.score >= NAMED_SHARE * first.score and (
+            cause.kind != UNUSUAL or first.kind == UNUSUAL
+        )
+
+    return causes[:1] + tuple(cause for cause in causes[1:] if is_named(cause))
+
+
+def alarm_sentence(causes: tuple[Cause, ...], view: str | None, times: int = 1) -> str:
+    """The sentence on an alarm: its first cause, and the other channels that it names."""
+    often = f"{times:,} times: " if times > 1 else ""
+    first = causes[0].sentence if causes else view_sentence(view)
+    return often + first + and_others([cause.channel for cause in named_causes(causes)[1:]])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Explainer:
     """Explains the alarms of one series.
 
     Parameters
     ----------
-    series, evidence, habits
-        The rows, the evidence on them, and the habits of their channels.
+    series, evidence, profiles
+        The rows, the evidence on them, and the baseline profiles of their channels.
     left_out
-        Rows that are not usual, (T,): those of alarms, and beside them.
+        Rows that are not normal, (T,): those of alarms, and beside them.
     silent
         Values that are missing for long or stuck, (T, C), if there are any.
     """
 
     series: TrainSeries
     evidence: Evidence
-    habits: Habits
+    profiles: BaselineProfiles
     left_out: NDArray[np.bool_]
     silent: NDArray[np.bool_] | None = None
 
@@ -82,23 +108,23 @@ class Explainer:
         cls,
         series: TrainSeries,
         evidence: Evidence,
-        habits: Habits,
+        profiles: BaselineProfiles,
         anomalous: NDArray[np.bool_],
     ) -> Explainer:
         """Leave out the rows of alarms, and those beside them, which may belong to them."""
-        unusual = _with_rows_beside(anomalous)
-        return cls(series, evidence, habits, unusual, silent(series, habits))
+        left_out = _with_rows_beside(anomalous)
+        return cls(series, evidence, profiles, left_out, silent(series, profiles))
 
-    def usual(self, channel: int) -> Usual:
-        """Expected values of a channel and their usual bounds at every row."""
-        habit, values = self.habits.of(channel), self.series.values[:, channel]
+    def expected_range(self, channel: int) -> ExpectedRange:
+        """Expected values of a channel at every row, and the range around them."""
+        profile, values = self.profiles.of(channel), self.series.values[:, channel]
         # some rows at a time: each is compared with many others
         by_chunk = [
-            habit.usual(values[start:stop], self.left_out[start:stop], rows)
+            profile.expected_range(values[start:stop], self.left_out[start:stop], rows)
             for start, stop in self.series.segments
             for rows in chunks(stop - start)
         ]
-        return Usual(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
+        return ExpectedRange(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
 
     def causes(
         self,
@@ -113,11 +139,11 @@ class Explainer:
         means = self.evidence.by_channel[rows].mean(axis=0)
         # a silent channel does not raise the score, but is the cause
         share = np.zeros(len(means)) if self.silent is None else self.silent[rows].mean(axis=0)
-        order = np.lexsort((-means, -np.where(share > SILENT, share, 0)))[:most].tolist()
+        order = np.lexsort((-means, -np.where(share > MIN_SILENT_SHARE, share, 0)))[:most].tolist()
         departures = {
             channel: self._departure(channel, events, permanent=permanent) for channel in order
         }
-        if share[order[:1]].sum() <= SILENT:
+        if share[order[:1]].sum() <= MIN_SILENT_SHARE:
             order = _earliest_first(order, means, departures)
         return tuple(self._cause(channel, departures[channel], means, view) for channel in order)
 
@@ -127,19 +153,19 @@ class Explainer:
         """A channel's departure in the event where it departed most; rows are the series' own."""
         series = self.series
 
-        def departed(event: tuple[int, int]) -> tuple[int, float]:
+        def departure_size(event: tuple[int, int]) -> tuple[int, float]:
             rows = slice(*event)
-            said_nothing = 0 if self.silent is None else int(self.silent[rows, channel].sum())
-            return said_nothing, float(self.evidence.by_channel[rows, channel].sum())
+            silent_rows = 0 if self.silent is None else int(self.silent[rows, channel].sum())
+            return silent_rows, float(self.evidence.by_channel[rows, channel].sum())
 
-        first, last = max(events, key=departed)
+        first, last = max(events, key=departure_size)
         start, stop = next(bounds for bounds in series.segments if first < bounds[1])
 
         def event_of(number: int) -> ChannelEvent:
             return ChannelEvent(
                 series.values[start:stop, number],
                 self.left_out[start:stop],
-                self.habits.of(number),
+                self.profiles.of(number),
                 first - start,
                 min(last, stop) - start,
                 None if series.missing is None else series.missing[start:stop, number],
@@ -148,15 +174,17 @@ class Explainer:
 
         channel_event = event_of(channel)
         partner = (
-            None if channel_event.habit.partner < 0 else event_of(int(channel_event.habit.partner))
+            None
+            if channel_event.profile.partner < 0
+            else event_of(int(channel_event.profile.partner))
         )
         return depart(channel_event, partner).later(start)
 
     def _cause(
         self, channel: int, departure: Departure, means: NDArray[Any], view: str | None
     ) -> Cause:
-        series, habit = self.series, self.habits.of(channel)
-        partner = series.channels[int(habit.partner)] if departure.kind == PARTED else None
+        series, profile = self.series, self.profiles.of(channel)
+        partner = series.channels[int(profile.partner)] if departure.kind == DECOUPLED else None
         seen = (
             float(series.values[departure.row, channel]) if departure.kind != MISSING else math.nan
         )
@@ -175,7 +203,7 @@ class Explainer:
                 seen=seen,
                 low=departure.low,
                 high=departure.high,
-                at_this_time=habit.cycle > 0,
+                at_this_time=profile.cycle > 0,
                 lasted=lasting(departure.lasted, series.interval),
                 steps=departure.steps,
                 partner=partner,
@@ -195,9 +223,9 @@ def _earliest_first(
     earlier = [
         channel
         for channel in order
-        if means[channel] >= SHARE * means[most]
+        if means[channel] >= MIN_SHARE * means[most]
         and departures[channel].kind != UNUSUAL
-        and departures[channel].onset <= departures[most].onset - EARLIER
+        and departures[channel].onset <= departures[most].onset - MIN_ROWS_EARLIER
     ]
     if not earlier:
         return order
@@ -206,5 +234,5 @@ def _earliest_first(
 
 
 def _with_rows_beside(anomalous: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    counts = np.convolve(anomalous, np.ones(2 * BESIDE + 1))[BESIDE:-BESIDE]
+    counts = np.convolve(anomalous, np.ones(2 * ROWS_BESIDE + 1))[ROWS_BESIDE:-ROWS_BESIDE]
     return np.asarray(counts > 0.5)

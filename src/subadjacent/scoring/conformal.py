@@ -28,8 +28,50 @@ from numpy.typing import ArrayLike, NDArray
 
 from subadjacent.errors import MOST_ROWS, InputError, require_number, require_whole
 from subadjacent.scoring.base_threshold import BaseThreshold
-from subadjacent.scoring.clusters import cluster_size, memory
 from subadjacent.scoring.extremes import check_scores
+
+HIGH_SHARE = 0.1
+"""Share of the scores that count as high. With half as many the clusters of 200 rows are not seen;
+with twice and a half as many, moderate scores count, whose clusters are longer than those of rare
+ones, and alarms get rarer than was asked for (the log, "Conformal thresholds and clusters")."""
+
+
+def cluster_size(scores: NDArray[np.float64]) -> float:
+    """The mean number of high scores in a cluster, in rows: 1 where they come one by one.
+
+    This is one over the extremal index, by the intervals estimator of Ferro and Segers (2003,
+    "Inference for clusters of extreme values"). Times between high scores that come one by one are
+    geometric; clusters make some of them short and others long. What tells them apart is the ratio
+    of mean square and squared mean, so that no length of a cluster has to be chosen beforehand.
+    """
+    # a tie with the level is not above it; where most scores tie, none is high
+    high = np.flatnonzero(scores > np.quantile(scores, 1 - HIGH_SHARE))
+    between = np.diff(high) - 1.0
+    # high scores side by side are a single cluster, which the estimator cannot handle
+    if not (between > 1).any():
+        return float(max(len(high), 1))
+    squares = (between * (between - 1)).sum()
+    return max(float(len(between) * squares / (2 * between.sum() ** 2)), 1.0)
+
+
+def autocorrelation_time(scores: NDArray[np.float64]) -> float:
+    """The autocorrelation time: rows that say as much about a mean as one independent row.
+
+    It is that of ranks, which outliers do not move: one and twice the sum of autocorrelations, up
+    to where two in a row add up to nothing (Geyer, 1992, "Practical Markov chain Monte Carlo").
+    """
+    from scipy.stats import rankdata
+
+    ranks = rankdata(scores)
+    ranks -= ranks.mean()
+    if not ranks.any():
+        return 1.0
+    spectrum = np.fft.rfft(ranks, 2 * len(ranks))
+    products = np.fft.irfft(np.square(np.abs(spectrum)))[: len(ranks)]
+    pairs = products[: len(ranks) // 2 * 2].reshape(-1, 2).sum(axis=1) / products[0]
+    ends = np.flatnonzero(pairs <= 0)
+    return max(float(2 * pairs[: ends[0] if len(ends) else None].sum() - 1), 1.0)
+
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +79,7 @@ STEP = 1.01
 """From one rank that is kept to the next, beyond the hundred highest, which all are. p-values come
 out up to 1 % too high between them, never too low; a million scores are kept as a thousand."""
 
-FEW = 20
+MIN_TIMES = 20
 """Times that held-out rows are as long as scores remember, below which a warning says that alarms
 may be several times as frequent as asked for. With 10, a third of segments of 200 rows that keep
 0.99 of the row before go without it; with 40, two thirds of those that keep 0.9 have it, where
@@ -182,7 +224,9 @@ class Conformal(_Ranked):
                 f", as high scores come in clusters of {cluster:.1f}" if cluster > 1 else "",
                 f"{len(peaks):,}",
             )
-        elif self.cluster is None and len(peaks) < FEW * (lasting := memory(peaks)):
+        elif self.cluster is None and len(peaks) < MIN_TIMES * (
+            lasting := autocorrelation_time(peaks)
+        ):
             log.warning(
                 "the %s held-out %s are only %.0f times as many as scores remember: alarms may be "
                 "several times as frequent as %s; fit on more rows, or pass AdaptiveConformal(%g), "

@@ -23,9 +23,8 @@ from subadjacent.scoring.base_threshold import BaseThreshold
 from subadjacent.scoring.conformal import Conformal
 from subadjacent.scoring.dynamic import dynamic_level
 from subadjacent.scoring.events import core_of, join, rows_of
-from subadjacent.scoring.false_alarms import level_of_one, lowest_level
-from subadjacent.scoring.lately import Lately, follow
-from subadjacent.scoring.normal import NormalScores
+from subadjacent.scoring.normal import NormalScores, level_of_one, lowest_level
+from subadjacent.scoring.recent_baseline import RecentBaseline, follow
 from subadjacent.scoring.threshold import DynamicLevel, FalseShare, Quantile
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
@@ -36,15 +35,15 @@ TINY, TINY_SHARE = 1e-12, 1e-6
 # two runs of anomalous rows with at most this many rows between them are one
 GAP = 10
 # a model does not fit a series if this share of its rows is unlike the training rows
-MISFIT = 0.3
+MAX_UNLIKE_SHARE = 0.3
 # the least normalised score of a row with a silent channel: as far beyond the threshold as that is
 # from a typical row. Less would rank it below the weakest findings, as its score says nothing;
 # more, above departures that were measured
-SILENT = 2.0
+SILENT_SEVERITY = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
+class RowDecisions:
     """The decisions on the rows of one series.
 
     Parameters
@@ -52,21 +51,21 @@ class Judgement:
     scores
         As given.
     threshold
-        Rows above it are anomalous, (T,): one level, and how far the series has moved since.
+        Rows above it are anomalous, (T,): one level, plus the baseline shift.
     normalized
         The scores on a scale that is the same for every model and entity: 1 is the threshold, 0 is
         the recent median. At least 2 where a channel is silent.
     anomalous
         Which rows belong to an event.
-    lately
-        How far the level of the series' scores has moved.
+    baseline
+        The recent baseline of the series' scores.
     fits
         Whether the model still fits the series.
     segments
         Bounds of its unbroken segments.
     gap
-        Rows between two runs of anomalous rows that made them one: none where no row may be
-        judged by rows after it, or where a share of rows was asked for.
+        Rows between two runs of anomalous rows that are joined: 0 where later rows may not count,
+        or where a share of rows was requested.
     p_values
         Upper bound of the chance that a normal row scores as high, (T,); None where it is not
         conformal.
@@ -76,7 +75,7 @@ class Judgement:
     threshold: NDArray[np.float64]
     normalized: NDArray[np.float64]
     anomalous: NDArray[np.bool_]
-    lately: Lately
+    baseline: RecentBaseline
     fits: bool
     segments: Sequence[tuple[int, int]]
     gap: int = GAP
@@ -88,24 +87,24 @@ class Judgement:
         return np.asarray(expit(STEEPNESS * (self.normalized - 1)))
 
     def events(self, gap: int | None = None, shortest: int = 1) -> list[tuple[int, int]]:
-        """Half-open row bounds of the runs of anomalous rows; None: joined as they were."""
+        """Half-open row bounds of the runs of anomalous rows; ``gap`` None: the own one."""
         return join(self.anomalous, self.gap if gap is None else gap, shortest, self.segments)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How scores of each entity are judged.
+    """Thresholds and baselines that turn the scores of each entity into decisions.
 
     Parameters
     ----------
     threshold
-        The score above which rows are anomalous, as it was set in fitting or by hand.
+        The score above which rows are anomalous, set in fitting or by hand.
     rule
         The rule that set it, unless it was changed by hand.
     normal
         Statistics of normal scores, entity by entity.
     adapt_after
-        Rows after which what has moved is the new normal; None: never.
+        Rows after which a shifted baseline is the new normal; None: never.
     """
 
     threshold: float
@@ -113,7 +112,7 @@ class Decision:
     normal: PerEntity[NormalScores]
     adapt_after: int | None
 
-    def judge(
+    def decide(
         self,
         scores: NDArray[Any],
         entity: str | None = None,
@@ -122,7 +121,7 @@ class Decision:
         *,
         blur: int = 0,
         hindsight: bool = True,
-    ) -> Judgement:
+    ) -> RowDecisions:
         """Decide on the rows of one series.
 
         Parameters
@@ -138,32 +137,34 @@ class Decision:
         blur
             Rows by which averaging spreads an event to either side; they are left out.
         hindsight
-            Whether a row may be judged by rows after it.
+            Whether later rows may count in the decision on a row.
         """
         scores = np.asarray(scores, dtype=np.float64)
         bounds = [(0, len(scores))] if segments is None else segments
         known_parts = cut(bounds, silent)
         known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
         normal = self.normal.of(entity)
-        lately = Lately.unmoved(len(scores))
+        baseline = RecentBaseline.unshifted(len(scores))
         if self.adapt_after is not None:
-            lately = _follow_known(scores, known, normal, self.adapt_after)
-        above_usual = scores - lately.shift
-        level, p_values = self._compare(above_usual, known, lately, normal, hindsight=hindsight)
-        anomalous = above_usual > level
+            baseline = _follow_known(scores, known, normal, self.adapt_after)
+        above_baseline = scores - baseline.shift
+        level, p_values = self._compare(
+            above_baseline, known, baseline, normal, hindsight=hindsight
+        )
+        anomalous = above_baseline > level
         if blur and anomalous.any():
-            anomalous = core_of(anomalous, above_usual, blur, known_parts)
-        # rows between runs would be more than the share that was asked for
+            anomalous = core_of(anomalous, above_baseline, blur, known_parts)
+        # rows between runs would exceed the requested share
         gap = GAP if hindsight and not _is_share_of_rows(self.rule) else 0
         anomalous = rows_of(join(anomalous | ~known, gap, 1, bounds), len(scores))
-        normalized = _normalized(above_usual, level, normal)
-        normalized[~known] = np.maximum(normalized[~known], SILENT)
-        return Judgement(
+        normalized = _normalized(above_baseline, level, normal)
+        normalized[~known] = np.maximum(normalized[~known], SILENT_SEVERITY)
+        return RowDecisions(
             scores,
-            level + lately.shift,
+            level + baseline.shift,
             normalized,
             anomalous,
-            lately,
+            baseline,
             _fits(scores, known, np.maximum(level, normal.high), blur, known_parts),
             bounds,
             gap,
@@ -174,7 +175,7 @@ class Decision:
         self,
         scores: NDArray[np.float64],
         known: NDArray[np.bool_],
-        lately: Lately,
+        baseline: RecentBaseline,
         normal: NormalScores,
         *,
         hindsight: bool,
@@ -185,7 +186,7 @@ class Decision:
             last = _last_known(known)
             return followed.levels[last], followed.p_values[last]
         # where the model does not fit, the share of false alarms cannot be estimated
-        level = self._level(scores[known & ~lately.moved], normal, hindsight=hindsight)
+        level = self._level(scores[known & ~baseline.shifted], normal, hindsight=hindsight)
         if isinstance(self.rule, Conformal) and len(scores):
             return level, self.rule.p_values(scores)
         return level, None
@@ -205,14 +206,14 @@ class Decision:
 
 def _follow_known(
     scores: NDArray[np.float64], known: NDArray[np.bool_], normal: NormalScores, after: int
-) -> Lately:
-    """Follow the level of the known rows' scores; at the others, it stays where it was."""
+) -> RecentBaseline:
+    """The recent baseline of the known rows' scores; at the others, the last known one."""
     if not known.any():
-        return Lately.unmoved(len(scores))
+        return RecentBaseline.unshifted(len(scores))
     moves = follow(scores[known], normal, after)
-    # rows before the first known one take its level, which has not moved yet
+    # rows before the first known one take its baseline, which has not shifted yet
     last = _last_known(known)
-    return Lately(moves.shift[last], moves.moved[last])
+    return RecentBaseline(moves.shift[last], moves.shifted[last])
 
 
 def _last_known(known: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -237,7 +238,7 @@ def _fits(
     unlike = scores > level
     if blur and unlike.any():
         unlike = core_of(unlike, scores, blur, segments)
-    return not known.any() or bool(unlike[known].mean() <= MISFIT)
+    return not known.any() or bool(unlike[known].mean() <= MAX_UNLIKE_SHARE)
 
 
 def _normalized(

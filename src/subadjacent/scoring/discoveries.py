@@ -21,26 +21,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from subadjacent.errors import InputError, require_number
 from subadjacent.scoring.conformal import block_maxima, conformal_p_values
-from subadjacent.scoring.normal import EXCURSION
+from subadjacent.scoring.normal import EXCURSION_GAP
 
-BLOCK = EXCURSION
+BLOCK_ROWS = EXCURSION_GAP
 """Rows of a block: as many as make one excursion of scores, which are averages over 20 rows."""
 
 FOLDS = 10
 """Parts of an entity's blocks whose unit is learned from the other parts. With 2, units of 100 rows
 are so unsteady that hardly anything stands out (reproduce/log.md, "Which entities stand out")."""
 
-GUARD = 1
+GUARD_BLOCKS = 1
 """Blocks on either side of such a part that its unit is not learned from: scores remember, and a
 high block has high neighbours, which rows to come have not (same entry)."""
 
-MOST_BLOCKS = 1000
+MAX_BLOCKS = 1000
 """Blocks of one entity that others are compared with, the latest: more would say little more."""
 
-TINY = 1e-6
+MIN_DEVIATION = 1e-6
 """Least deviation that is a unit, also as a share of the mean: less is a network's rounding."""
 
-FEWEST, MOST, SHARE = 10, 100, 20
+MIN_TAIL_BLOCKS, MAX_TAIL_BLOCKS, TAIL_DIVISOR = 10, 100, 20
 """Highest blocks that tell the tail: one in so many of all, within these bounds."""
 
 
@@ -58,20 +58,20 @@ class Worst(NamedTuple):
 
 def worst_of(normal: NDArray[np.float64], tested: NDArray[np.float64]) -> Worst:
     """Compute it from held-out scores of normal rows and scores of tested rows, in time order."""
-    kept = _blocks_in_units(normal)[-MOST_BLOCKS:]
+    kept = _blocks_in_units(normal)[-MAX_BLOCKS:]
     if not len(tested):
         return Worst(-np.inf, 0, kept)
     score = (tested.max() - normal.mean()) / _unit(normal.mean(), normal.var())
-    return Worst(float(score), -(-len(tested) // BLOCK), kept)
+    return Worst(float(score), -(-len(tested) // BLOCK_ROWS), kept)
 
 
 def _blocks_in_units(normal: NDArray[np.float64]) -> NDArray[np.float64]:
     """Highest score of each block, in deviations above the mean of rows that are not near it."""
-    count = len(normal) // BLOCK
+    count = len(normal) // BLOCK_ROWS
     level = float(normal.mean())
     # relative to the mean: squares of large numbers lose the digits of a small deviation
     scores = normal - level
-    highest = block_maxima(scores, BLOCK)
+    highest = block_maxima(scores, BLOCK_ROWS)
     sums, squares = (
         np.concatenate([[0.0], np.cumsum(values)]) for values in (scores, np.square(scores))
     )
@@ -79,9 +79,12 @@ def _blocks_in_units(normal: NDArray[np.float64]) -> NDArray[np.float64]:
     for fold in np.array_split(np.arange(count), max(min(FOLDS, count), 1)):
         if not len(fold):
             break
-        near = max(fold[0] - GUARD, 0) * BLOCK, min((fold[-1] + 1 + GUARD) * BLOCK, len(normal))
+        near = (
+            max(fold[0] - GUARD_BLOCKS, 0) * BLOCK_ROWS,
+            min((fold[-1] + 1 + GUARD_BLOCKS) * BLOCK_ROWS, len(normal)),
+        )
         outside = len(normal) - (near[1] - near[0])
-        if outside < BLOCK:
+        if outside < BLOCK_ROWS:
             continue
         mean, square = (
             (total[-1] - (total[near[1]] - total[near[0]])) / outside for total in (sums, squares)
@@ -92,7 +95,7 @@ def _blocks_in_units(normal: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _unit(mean: float, variance: float) -> float:
     """The standard deviation, or the size of rounding errors if that is larger."""
-    return max(float(np.sqrt(max(variance, 0.0))), TINY, TINY * abs(mean))
+    return max(float(np.sqrt(max(variance, 0.0))), MIN_DEVIATION, MIN_DEVIATION * abs(mean))
 
 
 def p_values_of(entities: Sequence[Worst], *, extrapolate: bool = True) -> NDArray[np.float64]:
@@ -127,7 +130,7 @@ def tail_p_values(normal: NDArray[np.float64], scores: NDArray[np.float64]) -> N
     no parameter to estimate, and so no error of it.
     """
     ordered = np.sort(normal)
-    k = int(np.clip(len(ordered) // SHARE, FEWEST, MOST))
+    k = int(np.clip(len(ordered) // TAIL_DIVISOR, MIN_TAIL_BLOCKS, MAX_TAIL_BLOCKS))
     p_values = np.ones(len(scores))
     if len(ordered) < 2 * k or ordered[-k - 1] <= 0:
         return p_values

@@ -13,9 +13,9 @@ from scipy.ndimage import maximum_filter1d
 from subadjacent.errors import require_whole
 
 # share of the highest score around it that a row of an event has
-CORE = 0.5
+MIN_CORE_SHARE = 0.5
 # share of its height that a peak must stand out by, to be one of its own
-VALLEY = 0.25
+MIN_VALLEY_SHARE = 0.25
 
 
 def join(
@@ -59,7 +59,7 @@ def core_of(
         for start, stop in _slopes(scores[first:last], reach):
             slope = slice(first + start, first + stop)
             highest[slope] = maximum_filter1d(scores[slope], 2 * reach + 1, mode="nearest")
-    return above & (scores >= CORE * highest)
+    return above & (scores >= MIN_CORE_SHARE * highest)
 
 
 def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
@@ -71,7 +71,7 @@ def _slopes(scores: NDArray[Any], reach: int) -> list[tuple[int, int]]:
     # seen from the middle of a longer plateau nothing is lower: it does not stand out
     peaks, _ = find_peaks(padded, plateau_size=(None, 2 * reach + 1))
     stands_out = peak_prominences(padded, peaks, wlen=2 * reach + 3)[0]
-    peaks = peaks[stands_out >= VALLEY * padded[peaks]] - 1
+    peaks = peaks[stands_out >= MIN_VALLEY_SHARE * padded[peaks]] - 1
     valleys = [
         peak + int(np.argmin(scores[peak : next_peak + 1])) for peak, next_peak in pairwise(peaks)
     ]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# added to a channel's usual squared error: one that never moved in training is not explained
+# added to a channel's baseline squared error: one that never moved in training is not explained
 # by its first ripple
 ERROR_FLOOR = 1e-3
 
@@ -33,7 +33,7 @@ class Reach(NamedTuple):
 class Evidence(NamedTuple):
     """A model's evidence on every row of a segment.
 
-    ``by_channel`` is how unusual each channel is: its squared departure in units of the usual
+    ``by_channel`` is how unusual each channel is: its squared departure in units of the normal
     one. ``expected`` is in the data's own units, None where a model expects nothing. ``traces``
     are named rows, (T,) each, that led to the score. ``views`` names those of them that add up to
     the score of a row before it is averaged over rows; none where a score is no such sum.

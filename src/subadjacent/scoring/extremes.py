@@ -17,7 +17,7 @@ from scipy.special import boxcox, inv_boxcox
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.scoring.quantiles import quantiles
 
-FEWEST_PEAKS = 30
+MIN_PEAKS = 30
 """Fewer peaks do not tell a shape: with 10 to 30 an exponential tail came nearer to the asked
 risk, on average over normal, exponential, chi-square, Student t and squared t scores."""
 
@@ -119,7 +119,7 @@ def fit_tail(scores: ArrayLike, level_quantile: float = 0.98, run: int = 1) -> T
     """Tail of the scores above one of their quantiles.
 
     The shape is scipy's maximum-likelihood fit. Where there is no trusting it (fewer than
-    ``FEWEST_PEAKS`` peaks; a lump of equal peaks at the top; a shape above 1, whose mean is
+    ``MIN_PEAKS`` peaks; a lump of equal peaks at the top; a shape above 1, whose mean is
     infinite) the tail is exponential with the mean excess: with that, outliers that make up a
     share ``f`` of the peaks stay above ``level(risk)`` while ``f * log(rate / risk) < 1``, be
     they large or huge. Where no score is above the quantile, the level is the highest score.
@@ -152,7 +152,7 @@ def _fit_shape(excess: NDArray[np.float64]) -> tuple[float, float]:
     highest = float(excess.max())
     # peaks that crowd at their highest would have a level below them and all be alarms
     lump = highest < 1.5 or np.count_nonzero(excess == highest) > 1
-    if len(excess) < FEWEST_PEAKS or lump:
+    if len(excess) < MIN_PEAKS or lump:
         return exponential
     from scipy.stats import FitError, genpareto
 

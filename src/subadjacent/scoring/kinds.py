@@ -1,10 +1,10 @@
-"""Kinds of departure: how a channel's values in an event differ from what is usual.
+"""Kinds of departure: how a channel's values in an event differ from its baseline.
 
-Each kind is told by a comparison with the channel's habits that a person could make on a chart,
-and those that leave no doubt are asked for first (``_kind``). The sizes were chosen on generated
+Each kind follows from a comparison with the channel's baseline profile that a person could make on
+a chart; kinds that leave no doubt are tested first (``_kind``). The sizes were chosen on generated
 plants (reproduce/log.md, "Kinds of departure").
 
-Shapes: R rows of the window that is looked at.
+Shapes: R rows of the examined window.
 """
 
 from __future__ import annotations
@@ -15,57 +15,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.habits import Habit, Usual, longest_run
+from subadjacent.scoring.baseline_profile import ChannelProfile, ExpectedRange, longest_run
 
 SPIKE = "spike"
 OUT_OF_RANGE = "out of range"
-LEVEL_SHIFT = "level moved for good"
+LEVEL_SHIFT = "level shift (permanent)"
 DRIFT = "drift"
 STUCK = "stuck"
-NOISIER = "noisier"
-CALMER = "calmer"
-BROKEN_RHYTHM = "broken rhythm"
-PARTED = "parted from another channel"
+HIGHER_VARIANCE = "higher variance"
+LOWER_VARIANCE = "lower variance"
+UNUSUAL_SHAPE = "unusual shape"
+DECOUPLED = "decoupled"
 MISSING = "missing"
 # none of these: only the view that raised the alarm describes it
 UNUSUAL = "unusual"
 KINDS = (
-    SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, DRIFT, STUCK, NOISIER, CALMER, BROKEN_RHYTHM, PARTED, MISSING,
-    UNUSUAL,
+    SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, DRIFT, STUCK, HIGHER_VARIANCE, LOWER_VARIANCE,
+    UNUSUAL_SHAPE, DECOUPLED, MISSING, UNUSUAL,
 )  # fmt: skip
 
 # rows before and after an event that are examined: a drift begins long before it is found
-BEFORE, AFTER = 300, 100
+ROWS_BEFORE, ROWS_AFTER = 300, 100
 # rows beside an event that may belong to it, for scores are averages over rows
-BESIDE = 30
-# a row is out if its irregular part is beyond three usual sizes, and beyond where it usually lies
-# by half
-FAR, FAR_BEYOND = 3.0, 1.5
-# rows that a spike lasts at most, and how far it stands from the rows around it, in usual steps
-SHORT, JUMP = 6, 5.0
+ROWS_BESIDE = 30
+# a row is out if its irregular part is beyond three typical sizes, and beyond its normal range by
+# half
+MIN_OUT_SIZE, MIN_OUT_RANGE = 3.0, 1.5
+# rows that a spike lasts at most, and its least distance from the rows around it, in median steps
+MAX_SPIKE_ROWS, MIN_SPIKE_STEPS = 6, 5.0
 # rows to either side whose median is where a row without a spike would be
-AROUND = 10
-# the longest run of equal values of a channel that never stands still, and the run by which it is
+SPIKE_MEDIAN_ROWS = 10
+# the longest run of equal values of a channel that never flatlines, and the run by which it is
 # stuck. Of the normal rows of four data sets 86 of 700,000 are in such runs; of channels that have
-# stood still before, a tenth (reproduce/log.md, "Kinds of departure")
-NEVER_STILL, LEAST_STILL = 5, 20
+# flatlined before, a tenth (reproduce/log.md, "Kinds of departure")
+MAX_NORMAL_RUN, MIN_STUCK_ROWS = 5, 20
 # the level departs if this share of the rows that are out, less the others, is on one side; or if
 # this share of the event's rows is beyond the training range
-ONE_SIDED, BEYOND = 0.7, 0.3
-# rows that are out, or beyond the training range, that are no chance
-FEW = 5
+MIN_ONE_SIDED, MIN_BEYOND_SHARE = 0.7, 0.3
+# rows that are out, or beyond the training range, to rule out chance
+MIN_OUT_ROWS = 5
 # a departure begins where this many of this many rows in a row are out: a single one is chance
-FOLLOWED, WITHIN = 3, 5
+ONSET_ROWS, ONSET_WITHIN = 3, 5
 # rows whose mean is a level, and how far before an event it may have begun to move
-LEVEL_ROWS, MOVES_FROM = 20, 120
+LEVEL_ROWS, MAX_LEAD_ROWS = 20, 120
 # share of the whole move that a level makes within a step; a drift makes less
-STEP = 0.65
-# share of the move that remains afterwards if the level has moved for good
-STAYS = 0.5
-# share of the largest move that is the usual one of a channel that never moved
-TINY = 1e-3
-# how many times as far the relation departs as the channel itself where two channels part
-MORE = 2.0
+MIN_STEP_SHARE = 0.65
+# share of the move that remains after a permanent level shift
+MIN_STAY_SHARE = 0.5
+# share of the largest move that is the unit of a channel that never moved
+MIN_UNIT_SHARE = 1e-3
+# how many times as far the relation departs as the channel itself where two channels decouple
+MIN_RELATION_RATIO = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,9 +75,9 @@ class ChannelEvent:
     Parameters
     ----------
     column, left_out
-        Values of the whole segment, and its rows that are not usual.
-    habit
-        The channel's habit, learned from training rows.
+        Values of the whole segment, and its rows that are not normal.
+    profile
+        The channel's profile, learned from training rows.
     first, last
         The event, half-open.
     missing
@@ -88,7 +88,7 @@ class ChannelEvent:
 
     column: NDArray[Any]
     left_out: NDArray[np.bool_]
-    habit: Habit
+    profile: ChannelProfile
     first: int
     last: int
     missing: NDArray[np.bool_] | None = None
@@ -96,27 +96,29 @@ class ChannelEvent:
 
     @property
     def rows(self) -> slice:
-        """The rows that are looked at."""
-        return slice(max(self.first - BEFORE, 0), min(self.last + AFTER, len(self.column)))
+        """The examined rows."""
+        return slice(
+            max(self.first - ROWS_BEFORE, 0), min(self.last + ROWS_AFTER, len(self.column))
+        )
 
     @property
     def here(self) -> slice:
-        """The event, among the rows that are looked at."""
+        """The event, among the examined rows."""
         return slice(self.first - self.rows.start, self.last - self.rows.start)
 
     @property
     def beside(self) -> slice:
-        """The event and the rows beside it, among the rows that are looked at."""
-        return slice(max(self.here.start - BESIDE, 0), self.here.stop + BESIDE)
+        """The event and the rows beside it, among the examined rows."""
+        return slice(max(self.here.start - ROWS_BESIDE, 0), self.here.stop + ROWS_BESIDE)
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Values of the rows that are looked at."""
+        """Values of the examined rows."""
         return np.asarray(self.column[self.rows], dtype=np.float64)
 
-    def usual(self) -> Usual:
-        """Expected values and usual bounds at the rows that are looked at."""
-        return self.habit.usual(self.column, self.left_out, self.rows)
+    def expected_range(self) -> ExpectedRange:
+        """Expected values at the examined rows, and the range around them."""
+        return self.profile.expected_range(self.column, self.left_out, self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,9 @@ class Departure:
     """How a channel departed in an event.
 
     ``row`` is the row of the segment where it was furthest from ``expected``; ``low`` and ``high``
-    are the usual bounds there. ``onset`` is the first row where it was out. ``lasted`` counts the
+    are the expected range there. ``onset`` is the first row where it was out. ``lasted`` counts the
     rows of the event or, where the channel was stuck or missing, those rows; ``steps`` is the mean
-    step from row to row in units of the usual one.
+    step from row to row in units of the median one.
     """
 
     kind: str
@@ -144,39 +146,41 @@ class Departure:
 
 
 def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
-    """How a channel departed in an event; ``partner`` is the channel that it usually goes with."""
-    usual = event.usual()
-    irregular = event.values - usual.expected
+    """How a channel departed in an event; ``partner`` is its partner channel."""
+    expected = event.expected_range()
+    irregular = event.values - expected.expected
     by_partner = None
     if partner is not None:
-        by_partner = event.habit.slope * (partner.values - partner.usual().expected)
+        by_partner = event.profile.slope * (partner.values - partner.expected_range().expected)
     signs = _Signs.of(event, irregular, by_partner)
     kind = _kind(event, signs)
-    if kind == PARTED and by_partner is not None:
-        expected = usual.expected + by_partner
-        # bounds as wide as the relation usually varies
-        share = event.habit.apart / _unit(event.habit.error, irregular)
-        below, above = share * event.habit.below, share * event.habit.above
-        usual = Usual(expected, expected + below, expected + above)
-    away = np.abs(event.values - usual.expected)
+    if kind == DECOUPLED and by_partner is not None:
+        center = expected.expected + by_partner
+        # a range as wide as the relation normally varies
+        share = event.profile.partner_error / _unit(event.profile.error, irregular)
+        below, above = share * event.profile.below, share * event.profile.above
+        expected = ExpectedRange(center, center + below, center + above)
+    away = np.abs(event.values - expected.expected)
     if kind == OUT_OF_RANGE:
-        least, most = event.habit.least, event.habit.most
-        beyond = np.maximum(least - event.values, event.values - most)
+        minimum, maximum = event.profile.minimum, event.profile.maximum
+        beyond = np.maximum(minimum - event.values, event.values - maximum)
         if (beyond[event.here] > 0).any():
-            # usual bounds are no wider than the training range, and the value is outside that
+            # the range is no wider than that of training, and the value is outside that
             away = beyond
-            usual = Usual(
-                usual.expected, np.maximum(usual.low, least), np.minimum(usual.high, most)
+            expected = ExpectedRange(
+                expected.expected,
+                np.maximum(expected.low, minimum),
+                np.minimum(expected.high, maximum),
             )
     event_rows = event.here
     row = event_rows.start + int(away[event_rows].argmax())
-    lasted = {STUCK: signs.still, MISSING: signs.missing}.get(kind, event.last - event.first)
+    lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, event.last - event.first)
     return Departure(
         kind,
         event.rows.start + row,
-        float(usual.expected[row]),
-        float(usual.low[row]),
-        float(usual.high[row]),
+        float(expected.expected[row]),
+        float(expected.low[row]),
+        float(expected.high[row]),
         event.rows.start + signs.onset,
         lasted,
         signs.steps,
@@ -185,21 +189,21 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """Counts and measures of an event, by which kinds are told apart.
+    """Counts and measures of an event that tell kinds apart.
 
-    Counts are of rows of the event and beside it; sizes are in usual sizes of the irregular part.
+    Counts are of rows of the event and beside it; sizes are in typical sizes of the irregular part.
     """
 
     missing: int
-    still: int
+    run: int  # the longest run of equal values
     out: int  # rows that are out
-    onset: int  # the first of them, among the rows that are looked at
+    onset: int  # the first of them, among the examined rows
     side: float  # 1 or -1 if they are all on one side
     size: float  # their median
     beyond: int  # rows beyond all that was seen in training
     spike_rows: int  # from the first to the last row that stands out from those around it
-    elsewhere: float  # how far all other rows go, by themselves and from what the partner says
-    steps: float  # the mean step from row to row, in units of the usual one
+    elsewhere: float  # size of all other rows, by themselves and given the partner
+    steps: float  # the mean step from row to row, in units of the median one
     step_share: float  # share of the way that the level goes at once
     afterwards: float  # median of the rows after the event; 0 where there are none
     relation: float  # how many times as far the relation departs as the channel itself
@@ -211,32 +215,32 @@ class _Signs:
         irregular: NDArray[np.float64],
         by_partner: NDArray[np.float64] | None,
     ) -> _Signs:
-        habit, event_rows, beside = event.habit, event.here, event.beside
-        unit, step = _unit(habit.error, irregular), _unit(habit.moving, np.diff(irregular))
+        profile, event_rows, beside = event.profile, event.here, event.beside
+        unit, step = _unit(profile.error, irregular), _unit(profile.median_step, np.diff(irregular))
         sizes = irregular / unit
-        far = max(FAR, FAR_BEYOND * max(-habit.below, habit.above) / unit)
+        far = max(MIN_OUT_SIZE, MIN_OUT_RANGE * max(-profile.below, profile.above) / unit)
         out = np.flatnonzero(np.abs(sizes[beside]) > far)
         size = float(np.median(sizes[beside][out] if len(out) else sizes[event_rows]))
         values = event.values[beside]
-        jumped = _from_around(irregular) > JUMP * step
+        jumped = _from_around(irregular) > MIN_SPIKE_STEPS * step
         spikes = np.flatnonzero(jumped[beside])
         elsewhere = _reach(sizes[beside], ~jumped[beside])
         moves = np.abs(np.diff(irregular[max(event_rows.start - 1, 0) : event_rows.stop]))
         after = sizes[event_rows.stop :]
         relation = 0.0
         if by_partner is not None:
-            left = (irregular - by_partner) / _unit(habit.apart, irregular)
+            left = (irregular - by_partner) / _unit(profile.partner_error, irregular)
             relation = _size(left[event_rows]) / max(_size(sizes[event_rows]), 1.0)
             elsewhere = max(elsewhere, _reach(left[event_rows], ~jumped[event_rows]))
         missing = event.missing[event.first : event.last] if event.missing is not None else ()
         return cls(
             missing=int(np.sum(missing)),
-            still=longest_run(values)[1],
+            run=longest_run(values)[1],
             out=len(out),
             onset=beside.start + _onset(out) if len(out) else event_rows.start,
             side=float(np.sign(sizes[beside][out]).mean()) if len(out) else 0.0,
             size=size,
-            beyond=int(((values < habit.least) | (values > habit.most)).sum()),
+            beyond=int(((values < profile.minimum) | (values > profile.maximum)).sum()),
             spike_rows=int(spikes[-1] - spikes[0]) + 1 if len(spikes) else 0,
             elsewhere=elsewhere,
             steps=float(moves.mean() / step) if len(moves) else 1.0,
@@ -247,58 +251,60 @@ class _Signs:
 
 
 def _kind(event: ChannelEvent, signs: _Signs) -> str:
-    habit, lasted = event.habit, event.last - event.first
+    profile, lasted = event.profile, event.last - event.first
     if signs.missing > lasted / 2:
         return MISSING
-    if is_stuck(signs.still, habit) and signs.still >= lasted / 2:
+    if is_stuck(signs.run, profile) and signs.run >= lasted / 2:
         return STUCK
-    if 0 < signs.spike_rows <= SHORT >= signs.beyond and signs.elsewhere < FAR:
+    if 0 < signs.spike_rows <= MAX_SPIKE_ROWS >= signs.beyond and signs.elsewhere < MIN_OUT_SIZE:
         return SPIKE
-    noisier = signs.steps * habit.moving > habit.lively
-    if noisier and abs(signs.side) <= ONE_SIDED:
-        return NOISIER
+    varies_more = signs.steps * profile.median_step > profile.max_step
+    if varies_more and abs(signs.side) <= MIN_ONE_SIDED:
+        return HIGHER_VARIANCE
     if _level_departs(event, signs):
-        # within a cycle, the rhythm itself comes and goes little by little
-        if signs.step_share < STEP and lasted >= habit.cycle:
+        # within a cycle, the cycle itself rises and falls little by little
+        if signs.step_share < MIN_STEP_SHARE and lasted >= profile.cycle:
             return DRIFT
-        if event.permanent or signs.afterwards * np.sign(signs.size) > STAYS * abs(signs.size):
+        if event.permanent or signs.afterwards * np.sign(signs.size) > MIN_STAY_SHARE * abs(
+            signs.size
+        ):
             return LEVEL_SHIFT
-        if signs.beyond >= FEW:
+        if signs.beyond >= MIN_OUT_ROWS:
             return OUT_OF_RANGE
-    if signs.relation > MORE:
-        return PARTED
-    if noisier:
-        return NOISIER
-    if signs.steps * habit.moving < habit.calm:
-        return CALMER
-    return BROKEN_RHYTHM if habit.cycle and signs.out >= FEW else UNUSUAL
+    if signs.relation > MIN_RELATION_RATIO:
+        return DECOUPLED
+    if varies_more:
+        return HIGHER_VARIANCE
+    if signs.steps * profile.median_step < profile.min_step:
+        return LOWER_VARIANCE
+    return UNUSUAL_SHAPE if profile.cycle and signs.out >= MIN_OUT_ROWS else UNUSUAL
 
 
 def _onset(out: NDArray[np.intp]) -> int:
     """The first of the rows that are out that is followed by others, or else the first."""
-    followed = out[: -FOLLOWED + 1][out[FOLLOWED - 1 :] - out[: -FOLLOWED + 1] < WITHIN]
+    followed = out[: -ONSET_ROWS + 1][out[ONSET_ROWS - 1 :] - out[: -ONSET_ROWS + 1] < ONSET_WITHIN]
     return int(followed[0] if len(followed) else out[0])
 
 
 def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:
-    """Whether the channel's level has moved to one side, rather than its rhythm changed."""
-    if signs.beyond > BEYOND * (event.last - event.first):
+    """Whether the channel's level has moved to one side, rather than its shape changed."""
+    if signs.beyond > MIN_BEYOND_SHARE * (event.last - event.first):
         return True
-    one_sided = abs(signs.side) > ONE_SIDED and signs.out >= FEW
+    one_sided = abs(signs.side) > MIN_ONE_SIDED and signs.out >= MIN_OUT_ROWS
     # half a cycle is on one side as well, and stays within the training range
-    return one_sided and not (event.habit.cycle and signs.beyond < FEW)
+    return one_sided and not (event.profile.cycle and signs.beyond < MIN_OUT_ROWS)
 
 
-def is_stuck(still: int, habit: Habit) -> bool:
-    """Whether a run of equal values is far longer than a channel that never stands still has."""
-    return habit.still <= NEVER_STILL and still >= LEAST_STILL
+def is_stuck(run: int, profile: ChannelProfile) -> bool:
+    """Whether a run of equal values is far longer than the channel ever had."""
+    return profile.max_run <= MAX_NORMAL_RUN and run >= MIN_STUCK_ROWS
 
 
 def _from_around(irregular: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far each row stands from the median of the rows around it."""
     # mirrored at the ends, without the end itself
-    padded = np.pad(irregular, AROUND, mode="reflect")
-    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * AROUND + 1)
+    padded = np.pad(irregular, SPIKE_MEDIAN_ROWS, mode="reflect")
+    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_MEDIAN_ROWS + 1)
     return np.asarray(np.abs(irregular - np.median(around, axis=1)))
 
 
@@ -311,7 +317,7 @@ def _step_share(sizes: NDArray[np.float64], event_rows: slice) -> float:
     top = event_rows.start + int(levels[event_rows].argmax())
     sums = np.concatenate([[0.0], np.cumsum(sizes)])
     last = min(top + LEVEL_ROWS // 2, len(sizes) - LEVEL_ROWS)
-    places = np.arange(max(event_rows.start - MOVES_FROM, LEVEL_ROWS), last)
+    places = np.arange(max(event_rows.start - MAX_LEAD_ROWS, LEVEL_ROWS), last)
     if not len(places) or levels[top] <= 0:
         return 1.0
     after = sums[places + LEVEL_ROWS] - sums[places]
@@ -324,7 +330,7 @@ def _unit(size: float, values: NDArray[np.float64]) -> float:
     if size > 0:
         return size
     largest = float(np.abs(values).max(initial=0.0))
-    return TINY * largest if largest > 0 else 1.0
+    return MIN_UNIT_SHARE * largest if largest > 0 else 1.0
 
 
 def _reach(sizes: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:

@@ -1,4 +1,10 @@
-"""Statistics of an entity's normal scores: median, spread, a high quantile and the tail."""
+"""Statistics of an entity's normal scores, and the level at which most alarms are true.
+
+The normal scores tell how many excursions above a level to expect in a segment of a given length.
+Where there are clearly more, most of them are real. This is how Benjamini and Hochberg (1995)
+bound the share of false discoveries, for excursions in place of tests: a long segment must stand
+out further than a short one, and many anomalies may each be smaller than a single one.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +20,63 @@ from subadjacent.errors import require_number, require_whole
 from subadjacent.scoring.extremes import Tail, fit_tail
 from subadjacent.scoring.quantiles import quantiles
 
+# levels that are looked at, evenly spread over the rows above the least one
+LEVELS = 100
+
+
+def lowest_level(
+    scores: NDArray[np.float64], entity: NormalScores, pooled: NormalScores, share: float
+) -> float:
+    """The lowest level above which at most a ``share`` of the excursions are expected to be false.
+
+    Normal excursions are those of the entity itself or of all entities together, whichever are
+    rarer: a restless while in training does not hide all later anomalies. A segment counts
+    as at least as long as the training rows: no rarer chance can be told from them. And
+    no level is below what one normal row in a hundred exceeds.
+    """
+    rows = max(len(scores), entity.rows)
+    least = max(entity.high, pooled.high)
+    level = level_of_one(rows, entity, pooled, share)
+    above = scores[scores > least]
+    if not len(above):
+        return level
+
+    def chance(score: float) -> float:
+        return min(entity.tail.chance(score), pooled.tail.chance(score))
+
+    levels = np.quantile(above, np.linspace(0, 1, LEVELS, endpoint=False))
+    for candidate in [least, *levels.tolist()]:
+        if candidate >= level:
+            break
+        if rows * chance(candidate) <= share * excursions(scores, candidate):
+            return float(candidate)
+    return level
+
+
+def level_of_one(rows: int, entity: NormalScores, pooled: NormalScores, share: float) -> float:
+    """The level that ``rows`` normal rows exceed ``share`` times: for a single alarm."""
+    chance = share / rows
+    level = min(entity.tail.level(chance), pooled.tail.level(chance))
+    return max(level, entity.high, pooled.high)
+
+
+def excursions(scores: NDArray[np.float64], level: float) -> int:
+    """How many times scores rise above a level; rows close to each other count once."""
+    rows = np.flatnonzero(scores > level)
+    return 0 if not len(rows) else 1 + int((np.diff(rows) >= EXCURSION_GAP).sum())
+
+
 # share of normal rows that score below ``high``. Below that no row is ever an alarm of "auto"
-HIGH = 0.99
+HIGH_QUANTILE = 0.99
 # the tail of normal scores is that of excursions above this quantile. 0.95 finds fewer anomalies of
 # shape, 0.9 fewer still; on data sets with labels it makes no difference (the log, "Decisions
 # that hold")
-TAIL = 0.98
+TAIL_QUANTILE = 0.98
 # rows above a level with fewer rows than this between them are one excursion: scores are averages
 # over 20 rows. Twice or four times as much changes little (same entry)
-EXCURSION = 25
+EXCURSION_GAP = 25
 # fewer held-out rows than this do not tell what an entity's scores are like: all entities do
-FEWEST = 100
+MIN_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +112,8 @@ class NormalScores:
     @classmethod
     def of(cls, scores: NDArray[np.float64]) -> Self:
         """The statistics of scores of held-out rows, in time order."""
-        typical, high = quantiles(scores, (0.5, HIGH))
-        tail = fit_tail(scores, TAIL, EXCURSION)
+        typical, high = quantiles(scores, (0.5, HIGH_QUANTILE))
+        tail = fit_tail(scores, TAIL_QUANTILE, EXCURSION_GAP)
         return cls(typical, high, float(np.std(scores)), len(scores), tail)
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,8 +137,8 @@ def normal_scores(
     pooled = NormalScores.of(np.concatenate(held_out))
     # an entity never seen counts as having the median number of held-out rows
     rows = int(np.median([len(scores) for scores in held_out]))
-    stranger = NormalScores(
-        pooled.typical, pooled.high, pooled.spread, max(rows, FEWEST), pooled.tail
+    unseen = NormalScores(
+        pooled.typical, pooled.high, pooled.spread, max(rows, MIN_ROWS), pooled.tail
     )
 
     def scores_of(scores: NDArray[np.float64]) -> NormalScores:
@@ -94,9 +146,9 @@ def normal_scores(
         return pooled if len(held_out) == 1 else NormalScores.of(scores)
 
     return PerEntity(
-        stranger,
+        unseen,
         {
-            entity: scores_of(scores) if len(scores) >= FEWEST else stranger
+            entity: scores_of(scores) if len(scores) >= MIN_ROWS else unseen
             for entity, scores in zip(entities, held_out, strict=True)
             if entity is not None
         },

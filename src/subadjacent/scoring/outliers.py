@@ -21,22 +21,22 @@ from subadjacent.scoring.quantiles import median, quantiles
 # within half and twice of what is asked for; 20 or four times do not
 # (reproduce/log.md, "A threshold for rows to come").
 # an outlier is above the median by this many times the distance of the 0.8 quantile from it
-FAR_OUT = 25.0
+OUTLIER_DISTANCE = 25.0
 # and by this many times the distance of this quantile of the kept rows
-RARE, FAR_BEYOND_RARE = 0.99, 5.0
+RARE_QUANTILE, RARE_DISTANCE = 0.99, 5.0
 # at least this share is kept: most rows are normal
-LEAST = 0.5
-# and at least this share of the rows apart from outliers: fewer do not show the usual scores
-FEWEST = 0.1
+MIN_KEPT_SHARE = 0.5
+# and at least this share of the rows apart from outliers: fewer do not show normal scores
+MIN_KEPT_APART = 0.1
 # leaving out some makes others outliers: this many passes, at most
-PASSES = 5
-TINY = 1e-6
+MAX_PASSES = 5
+MIN_DISTANCE = 1e-6
 # outliers recur if there are this many events, and one in each of this many parts. Anomalies
 # that are alike are found up to twelve times, and half of them at twenty (the log, "Ends of a
 # segment, and normal bursts")
-MANY, PARTS = 8, 5
+MIN_EVENTS, MIN_PARTS = 8, 5
 # fewer kept rows than this do not tell the level of a fold
-FEW = 20
+MIN_LEVEL_ROWS = 20
 
 Scores = NDArray[np.float64]
 
@@ -74,19 +74,19 @@ def apart_from_outliers(scores: Scores, reach: int, margin: int) -> NDArray[np.b
     kept = outlier_free(scores, reach)
     if margin <= reach:
         return kept
-    return _away_from(_beyond(scores, kept) & ~kept, margin, FEWEST)
+    return _away_from(_beyond(scores, kept) & ~kept, margin, MIN_KEPT_APART)
 
 
 def _beyond(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which scores are far beyond a high quantile of the kept ones."""
-    return np.asarray(scores > _limit(scores[kept], RARE, FAR_BEYOND_RARE))
+    return np.asarray(scores > _limit(scores[kept], RARE_QUANTILE, RARE_DISTANCE))
 
 
 def _without_outliers(scores: Scores, reach: int) -> NDArray[np.bool_]:
     """Rows that are not close to an outlier."""
     everything = np.ones(len(scores), dtype=bool)
     first = kept = _away_from(_far_out(scores, everything), reach)
-    for _ in range(PASSES - 1):
+    for _ in range(MAX_PASSES - 1):
         far = _far_out(scores, kept)
         if _recur(far, reach):
             return first
@@ -98,24 +98,26 @@ def _without_outliers(scores: Scores, reach: int) -> NDArray[np.bool_]:
 
 def _far_out(scores: Scores, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which scores are outliers among the kept ones."""
-    return np.asarray(scores > _limit(scores[kept], 0.8, FAR_OUT))
+    return np.asarray(scores > _limit(scores[kept], 0.8, OUTLIER_DISTANCE))
 
 
 def _limit(scores: Scores, share: float, times: float) -> float:
     """The level ``times`` as far above the median as the ``share`` quantile is."""
-    usual, high = quantiles(scores, (0.5, share))
-    return usual + times * max(high - usual, TINY)
+    middle, high = quantiles(scores, (0.5, share))
+    return middle + times * max(high - middle, MIN_DISTANCE)
 
 
 def _recur(far: NDArray[np.bool_], reach: int) -> bool:
     """Whether outliers recur: in many events, with some in every part of the rows."""
     rows = np.flatnonzero(far)
     events = 1 + int((np.diff(rows) > reach).sum()) if len(rows) else 0
-    parts = np.unique(rows * PARTS // len(far))
-    return events >= MANY and len(parts) == PARTS
+    parts = np.unique(rows * MIN_PARTS // len(far))
+    return events >= MIN_EVENTS and len(parts) == MIN_PARTS
 
 
-def _away_from(far: NDArray[np.bool_], reach: int, least: float = LEAST) -> NDArray[np.bool_]:
+def _away_from(
+    far: NDArray[np.bool_], reach: int, least: float = MIN_KEPT_SHARE
+) -> NDArray[np.bool_]:
     """Rows not within ``reach`` of an outlier, or a smaller distance that leaves enough rows."""
     total = np.concatenate([[0], np.cumsum(far)])
     rows = np.arange(len(far))
@@ -129,4 +131,4 @@ def _away_from(far: NDArray[np.bool_], reach: int, least: float = LEAST) -> NDAr
 
 def _level(scores: Scores, kept: NDArray[np.bool_]) -> float:
     """The median of kept rows, or of all where hardly any is kept."""
-    return median(scores[kept] if kept.sum() >= FEW else scores)
+    return median(scores[kept] if kept.sum() >= MIN_LEVEL_ROWS else scores)

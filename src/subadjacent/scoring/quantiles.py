@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-FEW = 2_000
+MAX_SORTED = 2_000
 """Numbers that are sorted; of more, NumPy looks for those wanted alone."""
 
 
@@ -20,7 +20,7 @@ def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> list[floa
 
     NaN where one of the numbers is.
     """
-    if not 0 < len(values) <= FEW:
+    if not 0 < len(values) <= MAX_SORTED:
         return [float(value) for value in np.quantile(values, shares)]
     ordered = np.sort(values).tolist()
     if ordered[-1] != ordered[-1]:
@@ -30,7 +30,7 @@ def quantiles(values: NDArray[np.float64], shares: Sequence[float]) -> list[floa
 
 def median(values: NDArray[np.float64]) -> float:
     """The median of some numbers, (N,); NaN without any."""
-    if not 0 < len(values) <= FEW:
+    if not 0 < len(values) <= MAX_SORTED:
         return float(np.median(values))
     ordered = np.sort(values).tolist()
     if ordered[-1] != ordered[-1]:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 # cycles that a row is compared with, the latest first; and the most to search through for one
 # without an alarm
-CYCLES, FARTHEST = 6, 24
+CYCLES, MAX_CYCLES = 6, 24
 # rows whose median is a level
-BLOCK = 20
+BLOCK_ROWS = 20
 # blocks before a row, but for the one next to it, whose median is its level
 NEAREST_BLOCK, FARTHEST_BLOCK = 2, 6
 
@@ -28,12 +28,12 @@ Rows = NDArray[np.float64]
 def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
     """The median of the latest cycles before each row, or of the first after it; NaN without.
 
-    ``left_out`` are rows of the segment that are not usual, (T,).
+    ``left_out`` are rows of the segment that are not normal, (T,).
     """
     numbers = np.arange(rows.start, rows.stop)
     expected = _median_at(column, left_out, numbers, range(-cycle, -(CYCLES + 1) * cycle, -cycle))
     for shifts in (
-        range(-(CYCLES + 1) * cycle, -(FARTHEST + 1) * cycle, -cycle),
+        range(-(CYCLES + 1) * cycle, -(MAX_CYCLES + 1) * cycle, -cycle),
         range(cycle, (CYCLES + 1) * cycle, cycle),
     ):
         unknown = np.flatnonzero(np.isnan(expected))
@@ -44,7 +44,7 @@ def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
 
 
 def _median_at(column: Column, left_out: Left, rows: NDArray[np.int64], shifts: range) -> Rows:
-    """The median of the existing usual rows at these shifts from each row; NaN without any."""
+    """The median of the existing normal rows at these shifts from each row; NaN without any."""
     places = rows + np.array(shifts)[:, None]
     exists = (places >= 0) & (places < len(column))
     places = np.clip(places, 0, len(column) - 1)
@@ -61,15 +61,15 @@ def _median(values: Rows) -> Rows:
 
 
 def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
-    """The median of some blocks before each row, or of the last usual ones; else NaN."""
-    first = max(rows.start // BLOCK - FARTHEST_BLOCK, 0)
-    levels = _block_levels(column, left_out, first * BLOCK, rows.stop)
+    """The median of some blocks before each row, or of the last normal ones; else NaN."""
+    first = max(rows.start // BLOCK_ROWS - FARTHEST_BLOCK, 0)
+    levels = _block_levels(column, left_out, first * BLOCK_ROWS, rows.stop)
     if np.isnan(levels[0]):
-        # look further back for usual rows, where there are any
-        earlier = _block_levels(column, left_out, 0, first * BLOCK)
+        # look further back for normal rows, where there are any
+        earlier = _block_levels(column, left_out, 0, first * BLOCK_ROWS)
         known = earlier[~np.isnan(earlier)]
         levels[0] = known[-1] if len(known) else np.nan
-    # a block without usual rows takes the level of the one before it, or else of the one after
+    # a block without normal rows takes the level of the one before it, or else of the one after
     usable = np.flatnonzero(~np.isnan(levels))
     if not len(usable):
         return np.full(rows.stop - rows.start, np.nan)
@@ -78,14 +78,14 @@ def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
     offsets = np.arange(NEAREST_BLOCK, FARTHEST_BLOCK + 1)
     before = np.arange(len(levels)) - offsets[:, None]
     level = np.median(levels[np.maximum(before, 0)], axis=0)
-    blocks = np.arange(rows.start, rows.stop) // BLOCK - first
+    blocks = np.arange(rows.start, rows.stop) // BLOCK_ROWS - first
     return np.asarray(level[blocks])
 
 
 def _block_levels(column: Column, left_out: Left, first: int, last: int) -> Rows:
-    """The median of the usual rows of each block; NaN where there is none."""
-    blocks = -(-(last - first) // BLOCK)
-    values = np.full(blocks * BLOCK, np.nan)
+    """The median of the normal rows of each block; NaN where there is none."""
+    blocks = -(-(last - first) // BLOCK_ROWS)
+    values = np.full(blocks * BLOCK_ROWS, np.nan)
     rows = slice(first, min(first + len(values), len(column)))
     values[: rows.stop - first] = np.where(left_out[rows], np.nan, column[rows])
-    return _median(values.reshape(blocks, BLOCK).T) if blocks else np.empty(0)
+    return _median(values.reshape(blocks, BLOCK_ROWS).T) if blocks else np.empty(0)

@@ -1,4 +1,4 @@
-"""What a channel did in an alarm, in one sentence: the same in every output."""
+"""The sentence on a channel in an alarm: the same in every output."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ import math
 from collections.abc import Sequence
 
 from subadjacent.scoring.kinds import (
-    BROKEN_RHYTHM,
-    CALMER,
+    DECOUPLED,
     DRIFT,
+    HIGHER_VARIANCE,
     LEVEL_SHIFT,
+    LOWER_VARIANCE,
     MISSING,
-    NOISIER,
     OUT_OF_RANGE,
-    PARTED,
     SPIKE,
     STUCK,
+    UNUSUAL_SHAPE,
 )
 from subadjacent.scoring.view_facts import FACTS
 from subadjacent.showing import on_one_line
 
 # beyond these a number is easier to read with a power of ten
-SMALLEST_STEP, LARGEST = 1e-6, 1e12
+MIN_STEP, MAX_PLAIN = 1e-6, 1e12
 # other channels that a sentence names
-ALSO = 2
-# digits of a number without usual bounds
+MAX_OTHERS = 2
+# digits of a number without an expected range
 DIGITS = 4
 # units of time in seconds
 UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 PAST = "past"
-"""What stands for a view where nothing was trained, and rows are held against those before."""
+"""The view of a stream without a model: rows are compared with those before."""
 
 _DID = {
     SPIKE: "jumped to {seen}",
     OUT_OF_RANGE: "went out of range: {seen}",
-    LEVEL_SHIFT: "moved to another level for good: {seen}",
+    LEVEL_SHIFT: "shifted its level permanently: {seen}",
     DRIFT: "drifted away: {seen}",
-    BROKEN_RHYTHM: "broke its rhythm: {seen}",
-    PARTED: "parted from {partner}: {seen}",
+    UNUSUAL_SHAPE: "had an unusual shape: {seen}",
+    DECOUPLED: "decoupled from {partner}: {seen}",
 }
 
 
@@ -62,15 +62,15 @@ def sentence(
     channel, kind
         Which channel, and one of ``kinds.KINDS``.
     seen, low, high
-        Its value where it was furthest from the expected one, and the usual bounds there.
+        Its value where it was furthest from the expected one, and the expected range there.
     at_this_time
         Whether ``low`` and ``high`` are of the same time of other cycles.
     lasted
-        How long it was so, in words.
+        How long it lasted, in words.
     steps
-        Its mean step from row to row, in units of the usual one.
+        Its mean step from row to row, in units of the median one.
     partner
-        The channel that it usually goes with.
+        The channel that it decoupled from.
     view
         The view that raised the alarm.
     """
@@ -80,34 +80,35 @@ def sentence(
     step = _rounding(seen, low, high)
     value = number(seen, step)
     if kind == STUCK:
-        return f"{channel} stood still at {value} for {lasted}"
-    if kind in (NOISIER, CALMER):
-        return f"{channel} was {kind} than usual: its steps were {steps:.2g} times the usual ones"
+        return f"{channel} flatlined at {value} for {lasted}"
+    if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
+        size = f"its steps were {steps:.2g} times the normal size"
+        return f"{channel} had {kind} than expected: {size}"
     partner_name = "" if partner is None else on_one_line(partner)
-    template = _DID.get(kind, f"was {saw(view)}: {{seen}}")
+    template = _DID.get(kind, f"was {view_sentence(view)}: {{seen}}")
     clause = f"{channel} {template.format(seen=value, partner=partner_name)}"
     if low <= seen <= high:
         return clause
     bounds = dict.fromkeys((number(low, step), number(high, step)))
-    usual = f"{clause}, usually {' to '.join(bounds)}"
-    if kind == PARTED:
-        return f"{usual} when {partner_name} is as it was"
-    return f"{usual} at this time" if at_this_time else usual
+    compared = f"{clause}, expected {' to '.join(bounds)}"
+    if kind == DECOUPLED:
+        return f"{compared} given {partner_name}"
+    return f"{compared} at this time" if at_this_time else compared
 
 
-def saw(view: str | None) -> str:
-    """What a view saw that raised an alarm, read after "was"."""
+def view_sentence(view: str | None) -> str:
+    """What the view that raised an alarm saw, read after "was"."""
     if view == PAST:
         return "unlike anything before"
     return FACTS[view].sentence if view in FACTS else "unlike anything in training"
 
 
-def also(channels: Sequence[str]) -> str:
+def and_others(channels: Sequence[str]) -> str:
     """Other channels that departed too, at the end of a sentence."""
     if not channels:
         return ""
-    named = [on_one_line(channel) for channel in channels[:ALSO]]
-    more = f" and {len(channels) - ALSO} more" if len(channels) > ALSO else ""
+    named = [on_one_line(channel) for channel in channels[:MAX_OTHERS]]
+    more = f" and {len(channels) - MAX_OTHERS} more" if len(channels) > MAX_OTHERS else ""
     return f"; {' and '.join(named) if not more else ', '.join(named)}{more} as well"
 
 
@@ -117,7 +118,7 @@ def number(value: float, step: float | None = None) -> str:
         return str(value)
     if step is None:
         step = _power(value, DIGITS)
-    if abs(value) >= LARGEST or step < SMALLEST_STEP:
+    if abs(value) >= MAX_PLAIN or step < MIN_STEP:
         return f"{value:.{DIGITS}g}"
     decimals = max(0, -round(math.log10(step)))
     rounded = round(value / step) * step if step >= 1 else value
@@ -127,7 +128,7 @@ def number(value: float, step: float | None = None) -> str:
 
 
 def _rounding(seen: float, low: float, high: float) -> float:
-    """The step that numbers of one sentence are rounded to: two digits of the usual range."""
+    """The step that numbers of one sentence are rounded to: two digits of the expected range."""
     width = high - low if high > low else abs(seen - low)
     return _power(width, 2) if width > 0 else _power(seen, DIGITS)
 

@@ -1,4 +1,4 @@
-"""Silent channels: missing for long, or stuck at one value though they never were.
+"""SilentRows channels: missing for long, or stuck at one value though they never were.
 
 Such rows are anomalous whatever their score. A value that stays the same is no surprise to any
 model, and a missing one is not seen by it.
@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.scoring.habits import Habits
-from subadjacent.scoring.kinds import LEAST_STILL, NEVER_STILL
+from subadjacent.scoring.baseline_profile import BaselineProfiles
+from subadjacent.scoring.kinds import MAX_NORMAL_RUN, MIN_STUCK_ROWS
 
 
-def silent(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None:
+def silent(series: TrainSeries, profiles: BaselineProfiles) -> NDArray[np.bool_] | None:
     """Values that are missing for long, or stuck by that row, (T, C); None where there are none."""
     silent_values = None if series.missing is None else series.missing.copy()
-    for channel in np.flatnonzero(habits.each("still") <= NEVER_STILL):
+    for channel in np.flatnonzero(profiles.each("max_run") <= MAX_NORMAL_RUN):
         stuck = _stuck(series.values[:, channel], series.starts)
         if not stuck.any():
             continue
@@ -31,18 +31,18 @@ def silent(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None:
     return silent_values
 
 
-def silent_rows(series: TrainSeries, habits: Habits) -> NDArray[np.bool_] | None:
+def silent_rows(series: TrainSeries, profiles: BaselineProfiles) -> NDArray[np.bool_] | None:
     """Rows in which any channel is silent, (T,); None where there are none."""
-    silent_values = silent(series, habits)
+    silent_values = silent(series, profiles)
     return None if silent_values is None else np.asarray(silent_values.any(axis=1))
 
 
 def _stuck(column: NDArray[Any], starts: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Rows by which a channel has been the same for ``LEAST_STILL`` rows of its segment, (T,)."""
+    """Rows at which a channel has been constant for ``MIN_STUCK_ROWS`` rows, (T,)."""
     # the last row that differs from the one before it
     changes = np.zeros(len(column), dtype=np.intp)
     moved = np.flatnonzero(column[1:] != column[:-1]) + 1
     changes[moved] = moved
     changes[list(starts)] = starts
     since = np.arange(len(column)) - np.maximum.accumulate(changes)
-    return np.asarray(since >= LEAST_STILL - 1)
+    return np.asarray(since >= MIN_STUCK_ROWS - 1)

@@ -21,7 +21,7 @@ from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
 from subadjacent.scoring.conformal import Conformal
 from subadjacent.scoring.dynamic import STEP, dynamic_level
 from subadjacent.scoring.extremes import Tail, fit_tail, require_fraction
-from subadjacent.scoring.normal import EXCURSION, HIGH, TAIL
+from subadjacent.scoring.normal import EXCURSION_GAP, HIGH_QUANTILE, TAIL_QUANTILE
 from subadjacent.scoring.quantiles import quantiles
 
 log = logging.getLogger(__name__)
@@ -79,8 +79,8 @@ class FalseShare(BaseThreshold):
         require_fraction("share", self.share)
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
-        tail = fit_tail(scores, TAIL, EXCURSION)
-        return max(tail.level(self.share / len(scores)), quantiles(scores, (HIGH,))[0])
+        tail = fit_tail(scores, TAIL_QUANTILE, EXCURSION_GAP)
+        return max(tail.level(self.share / len(scores)), quantiles(scores, (HIGH_QUANTILE,))[0])
 
 
 @dataclass(frozen=True)

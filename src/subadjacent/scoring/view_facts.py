@@ -45,25 +45,25 @@ RECORDS = (
     ViewFacts(
         "level",
         FORECAST,
-        "far from its usual level",
+        "far from its normal level",
         "how far values lie from their mean in training",
     ),
     ViewFacts(
         "rhythm",
         FORECAST,
-        "not what its rhythm leads to expect",
+        "not what its rhythm predicts",
         "what neighbours near a value, but not next to it, do not explain",
     ),
     ViewFacts(
         "local rhythm",
         FORECAST,
-        "not what its rhythm around the local level leads to expect",
+        "not what its rhythm around the local level predicts",
         "the same, where the level may move",
     ),
     ViewFacts(
         "slow rhythm",
         FORECAST,
-        "not what its slow rhythm leads to expect",
+        "not what its slow rhythm predicts",
         "the same, from neighbours further away",
     ),
     ViewFacts(
@@ -82,7 +82,7 @@ RECORDS = (
     ViewFacts(
         "other channels",
         FORM,
-        "not what the other channels lead to expect",
+        "not what the other channels predict",
         "what the other channels do not explain either",
         "against other channels",
         weight=0.5,
@@ -97,7 +97,7 @@ RECORDS = (
     ViewFacts(
         "network",
         FORM,
-        "not what the network leads to expect",
+        "not what the network predicts",
         "what a network that rebuilds windows does not explain",
         weight=0.5,
     ),

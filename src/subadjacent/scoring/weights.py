@@ -1,7 +1,7 @@
 """Weights of the parts of a score: one that is far larger than most on training rows gets less.
 
-Parts are in units of usual squares, so that they can be added. But usual squares are mean squares:
-a part whose squares are mostly as large as their mean is larger on a normal row than one with rare
+Parts are in units of baseline squares, so that they can be added. But these are mean squares: a
+part whose squares are mostly as large as their mean is larger on a normal row than one with rare
 bursts. It would dominate the others; so would a part that is broken. Neither needs labels to be
 seen: the median over training rows shows it, and is robust to some anomalies among them.
 
@@ -24,13 +24,13 @@ from subadjacent.scoring.quantiles import median
 TOLERANCE = 2.0
 # parts are compared with no less than this: where hardly anything ever moved, one with a little
 # noise is not too large
-LEAST_COMMON = 1e-2
+MIN_COMMON = 1e-2
 # a part smaller than this is rounding, and says nothing of others
 ROUNDING = 1e-6
 
 
 def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
-    """The median surprise over rows, relative to that of a square as large as the usual one.
+    """The median surprise over rows, relative to that of a square as large as the baseline.
 
     That surprise is one in ``softness``. 0 without any row.
     """
@@ -41,8 +41,8 @@ def typical_surprise(rows: NDArray[np.float64], softness: float) -> float:
 class PartWeights:
     """The typical surprise of each part, (P,), and which of them the others are compared with.
 
-    A part that judges only some rows of every segment is not one of these: it is averaged with
-    rows that it does not judge, and smaller than it will be on unbroken ones.
+    A part that assesses only some rows of every segment is not one of these: it is averaged with
+    rows that it does not assess, and smaller than it will be on unbroken ones.
     """
 
     typical: NDArray[np.float64]
@@ -52,7 +52,7 @@ class PartWeights:
     def common(self) -> float:
         """The median of the parts' typical surprises; infinite without any."""
         compared = self.typical[self.comparable & (self.typical > ROUNDING)]
-        return max(median(compared), LEAST_COMMON) if len(compared) else math.inf
+        return max(median(compared), MIN_COMMON) if len(compared) else math.inf
 
     def factor(self, typical: float) -> float:
         """The weight of a part: 1, or less if it is more than ``TOLERANCE`` times the median."""

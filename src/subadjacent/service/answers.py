@@ -1,4 +1,4 @@
-"""Answers that go out: JSON, and errors as one sentence, mapped in one place."""
+"""Responses: JSON, and every error as one sentence."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def respond_to(error: Exception) -> Response:
     return Json({"error": str(refusal)}, refusal.status, refusal.headers)
 
 
-def told_of_field(fault: Mapping[str, Any]) -> str:
+def describe_fault(fault: Mapping[str, Any]) -> str:
     """A fault that the framework found in a request, as one sentence of ours."""
     _, *path = fault["loc"]
     kind, rule = fault["type"], str(fault["msg"])
@@ -83,7 +83,7 @@ def add_problems(app: FastAPI) -> None:
 
     async def invalid(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return Json({"error": told_of_field(error.errors()[0])}, 422)
+        return Json({"error": describe_fault(error.errors()[0])}, 422)
 
     async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

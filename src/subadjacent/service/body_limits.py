@@ -1,4 +1,4 @@
-"""How wide and how many rows may be. Every column costs, also one that is then left out."""
+"""Limits of rows and columns of a request; columns that are left out count too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that are opened and then say nothing, too little or too much are closed."""
+"""Closes connections that are silent, too slow, or send too long a header."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_HEAD_BYTES = 65_536
 """Bytes of a request before its body: the parser itself knows no bound."""
 
 
-class ImpatientProtocol(HttpToolsProtocol):
+class TimedProtocol(HttpToolsProtocol):
     """HTTP as uvicorn has it, with an end to waiting for a request that has begun to come.
 
     The server itself waits without end for the first one, and for the rest of a later one.
@@ -77,6 +77,6 @@ class ImpatientProtocol(HttpToolsProtocol):
             self.transport.close()
 
 
-def impatient(seconds: float) -> type[ImpatientProtocol]:
+def timed_protocol(seconds: float) -> type[TimedProtocol]:
     """The protocol of a service whose clients may take so long."""
-    return type("ImpatientProtocol", (ImpatientProtocol,), {"patience": seconds})
+    return type("TimedProtocol", (TimedProtocol,), {"patience": seconds})

@@ -1,4 +1,4 @@
-"""Server-sent events: what happens, told to whoever listens.
+"""Server-sent events for clients that listen.
 
 A listener has a queue of its own. One that does not read fast enough is let go when its queue is
 full: it never holds anybody up, and can read the history when it comes back.
@@ -18,18 +18,18 @@ from starlette.types import Receive, Scope, Send
 from subadjacent.service.problems import Refusal
 from subadjacent.workflow.tables import as_json
 
-QUEUE = 2_000
+MAX_QUEUED_EVENTS = 2_000
 """Events that wait for one listener: two seconds of a thousand rows each."""
 
-LAST_WORDS = 0.2
+CLOSE_SECONDS = 0.2
 """Seconds that the end of the service waits for one who does not read."""
 
-ALIVE_EVERY = 15.0
+KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which a remark is sent, so that proxies keep the connection."""
 
 
 class LiveEvent(NamedTuple):
-    """Something that happened; ``make`` gives its data, and is called only if anybody listens."""
+    """An event; ``make`` gives its data, and is called only if a client listens."""
 
     kind: str
     series: str | None
@@ -39,10 +39,10 @@ class LiveEvent(NamedTuple):
 class _Listener:
     def __init__(self, series: str | None) -> None:
         self.series = series
-        self.queue: asyncio.Queue[bytes] = asyncio.Queue(QUEUE)
+        self.queue: asyncio.Queue[bytes] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self.task: asyncio.Task[Any] | None = asyncio.current_task()
         self.ends_well = False
-        """Whether its answer is ended as such: the service ends, by no fault of the client."""
+        """Whether the service ends: the response is then closed properly."""
 
     def put(self, text: bytes) -> bool:
         """Whether there was room."""
@@ -54,7 +54,7 @@ class _Listener:
 
 
 class Listeners:
-    """All who listen; used in the event loop only."""
+    """All clients that listen; used in the event loop only."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -64,7 +64,7 @@ class Listeners:
         return len(self._listeners)
 
     def publish(self, events: Sequence[LiveEvent]) -> None:
-        """Tell all who want to know."""
+        """Send events to the clients that listen to their series."""
         if not self._listeners:
             return
         for event in events:
@@ -84,7 +84,7 @@ class Listeners:
             listener.task.cancel()
 
     def close(self) -> None:
-        """Let all go: the service ends."""
+        """Disconnect all: the service ends."""
         for listener in tuple(self._listeners):
             listener.ends_well = True
             self._drop(listener)
@@ -109,7 +109,7 @@ class Listeners:
                 gone.cancel()
         if listener.ends_well:
             with suppress(TimeoutError):
-                async with asyncio.timeout(LAST_WORDS):
+                async with asyncio.timeout(CLOSE_SECONDS):
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -132,9 +132,9 @@ class EventStream(Response):
 
 
 async def _next(queue: asyncio.Queue[bytes]) -> bytes:
-    """What waits, together; a remark if nothing comes for long."""
+    """All queued events; a comment where none comes for long."""
     try:
-        async with asyncio.timeout(ALIVE_EVERY):
+        async with asyncio.timeout(KEEP_ALIVE_SECONDS):
             parts = [await queue.get()]
     except TimeoutError:
         return b": still here\n\n"

@@ -16,7 +16,7 @@ from typing import Any
 from subadjacent.errors import SubAdjacentError
 from subadjacent.runtime import Progress
 from subadjacent.service.body_limits import MAX_FITTED_ROWS, check_table
-from subadjacent.service.problems import told_of
+from subadjacent.service.problems import describe_error
 
 NICE = 5
 """Requests come first."""
@@ -31,25 +31,25 @@ def main(file: str, folder: str, share: str, columns: str) -> None:
 
     os.nice(NICE)
     try:
-        _tell(step="reading")
+        _report(step="reading")
         check_table(Path(file), max_rows=MAX_FITTED_ROWS, max_columns=int(columns))
         rows = open_files([file])
         detector = SubAdjacentDetector()
-        fitted = fit(detector, rows, TrainingRows(float(share)), _watch)
+        fitted = fit(detector, rows, TrainingRows(float(share)), _report_progress)
         save_model(detector, Path(folder))
     except SubAdjacentError as error:
-        _tell(error=told_of(error, "the file").replace(file, "the file"))
+        _report(error=describe_error(error, "the file").replace(file, "the file"))
     except MemoryError:
-        _tell(error="the file must fit into memory; it does not: send fewer rows")
+        _report(error="the file must fit into memory; it does not: send fewer rows")
     else:
-        _tell(rows=fitted)
+        _report(rows=fitted)
 
 
-def _watch(progress: Progress) -> None:
-    _tell(step=progress.stage, done=progress.done, total=progress.total)
+def _report_progress(progress: Progress) -> None:
+    _report(step=progress.stage, done=progress.done, total=progress.total)
 
 
-def _tell(**what: Any) -> None:
+def _report(**what: Any) -> None:
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 

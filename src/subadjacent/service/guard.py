@@ -1,4 +1,4 @@
-"""What every request passes first: who asks, from where, how much."""
+"""Checks of every request: token, host, origin, size and time."""
 
 from __future__ import annotations
 

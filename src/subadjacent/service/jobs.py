@@ -1,4 +1,4 @@
-"""Fits in the background: one at a time, each in a process of its own, their progress told.
+"""Fits in the background: one at a time, each in its own process.
 
 A job that runs when the service ends has failed; its file goes. Job by job: fit, enter the model,
 and push the rows of the file as a series of that name.
@@ -33,13 +33,13 @@ log = logging.getLogger(__name__)
 PUSHED_AT_ONCE = 250
 """Rows of a file that are scored in one go: other requests wait no longer than for these."""
 
-REMEMBERED = 50
-"""Jobs that are told of."""
+MAX_LISTED_JOBS = 50
+"""Jobs that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FitJob:
-    """A fit, as far as it has come."""
+    """A fit and its progress."""
 
     id: int
     name: str
@@ -89,7 +89,7 @@ class Jobs:
             return changes.tables.execute(
                 "select id, name, state, step, done, total, error from jobs "
                 "order by id desc limit ?",
-                (REMEMBERED,),
+                (MAX_LISTED_JOBS,),
             ).fetchall()
 
         for row in reversed(await self._registry.writer.do(work)):
@@ -109,7 +109,7 @@ class Jobs:
         return [job.record() for job in reversed(self._jobs.values())]
 
     def find(self, key: int) -> FitJob:
-        """A job that is there."""
+        """The job of a key; refused where there is none."""
         if (job := self._jobs.get(key)) is None:
             raise not_found("job", key)
         return job
@@ -121,7 +121,7 @@ class Jobs:
             raise Refusal(429, f"{running} fits wait or run already: send this one later")
 
     async def add(self, name: str, file: Path, share: float) -> FitJob:
-        """Fit a model on a file, which is ours from now on."""
+        """Fit a model on a file, which is deleted afterwards."""
         self.check_room()
 
         def work(changes: Changes) -> int:
@@ -133,13 +133,13 @@ class Jobs:
 
         job = FitJob(await self._registry.writer.do(work), name)
         self._jobs[job.id] = job
-        for old in list(self._jobs)[:-REMEMBERED]:
+        for old in list(self._jobs)[:-MAX_LISTED_JOBS]:
             if self._jobs[old].state != "running":
                 del self._jobs[old]
         self._files[job.id] = (file, share)
         self._waiting.append(job.id)
         self._wake.set()
-        self._tell(job)
+        self._publish(job)
         return job
 
     async def _run(self) -> None:
@@ -177,22 +177,22 @@ class Jobs:
             stdout=asyncio.subprocess.PIPE,
         )
         assert process.stdout is not None
-        said: dict[str, Any] = {}
+        message: dict[str, Any] = {}
         try:
             async for line in process.stdout:
-                said = json.loads(line)
-                if "step" in said:
-                    self._progress(key, **said)
+                message = json.loads(line)
+                if "step" in message:
+                    self._progress(key, **message)
             await process.wait()
         finally:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-        if "error" in said:
-            raise Refusal(422, said["error"])
-        if "rows" not in said:
+        if "error" in message:
+            raise Refusal(422, message["error"])
+        if "rows" not in message:
             raise Refusal(422, _ended(process.returncode))
-        return int(said["rows"])
+        return int(message["rows"])
 
     async def _push(self, key: int, name: str, file: Path) -> None:
         """Have the rows of the file scored as a series of the model's name, if that is new."""
@@ -208,7 +208,7 @@ class Jobs:
 
     def _progress(self, key: int, *, step: str, done: int = 0, total: int = 0) -> None:
         self._jobs[key] = replace(self._jobs[key], step=step, done=done, total=total)
-        self._tell(self._jobs[key])
+        self._publish(self._jobs[key])
 
     async def _end(self, key: int, state: str, error: str | None) -> None:
         job = replace(self._jobs[key], state=state, error=error)
@@ -223,14 +223,14 @@ class Jobs:
             # on a full disk it is known until the service ends
             await self._registry.writer.do(work)
         self._jobs[key] = job
-        self._tell(job)
+        self._publish(job)
 
-    def _tell(self, job: FitJob) -> None:
+    def _publish(self, job: FitJob) -> None:
         self._registry.publish([LiveEvent("job", job.name, job.record)])
 
 
 def _ended(code: int | None) -> str:
-    """Why a process that says nothing may have ended."""
+    """The reason why a fit ended without a result."""
     if code == -signal.SIGKILL:
         return "the fit was killed; it may have lacked memory: send fewer rows or columns"
     return f"the fit made a mistake and ended with code {code}; the service's log says where"

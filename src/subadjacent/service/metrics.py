@@ -1,7 +1,7 @@
-"""What Prometheus reads: scores and alarms of series, and how the service itself does.
+"""Metrics for Prometheus: scores and alarms of series, and the state of the service.
 
-Gauges of series are made from what is known when they are asked for, so that a series that is
-deleted is gone. Series and channels beyond a bound are left out, the calmest first.
+Gauges are made when they are read, so a deleted series has none. Of pushed series beyond a bound,
+those of the lowest severity are left out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
 class Measures:
-    """All that is measured."""
+    """All metrics."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -57,7 +57,7 @@ class Measures:
                 self._rows.labels(result).inc(count)
 
     def watch(self, registry: SeriesRegistry) -> None:
-        """Tell of the series of a registry from now on."""
+        """Add the gauges of all series of a registry."""
         self.registry.register(_SeriesGauges(registry))
 
     def text(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Fitted detectors that judge series. Folders have numbers; names are keys of a table."""
+"""Fitted detectors; folders have numbers, names are keys of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the service refuses, and with which status: one class, one table, one place."""
+"""Refusals and their HTTP status, in one place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Refusal(SubAdjacentError):  # noqa: N818 — reads as a fact
 
     @property
     def headers(self) -> dict[str, str]:
-        """What a client is told beside the sentence."""
+        """Headers of the response."""
         if self.status in (429, 503):
             return {"Retry-After": str(RETRY_AFTER)}
         if self.status in (408, 413):
@@ -42,7 +42,7 @@ def not_found(what: str, name: object) -> Refusal:
 
 
 def storage(error: sqlite3.Error) -> Refusal:
-    """What a failed transaction means to whoever asked for it: nothing of it was kept."""
+    """The refusal of a request whose transaction failed: nothing of it was kept."""
     code = getattr(error, "sqlite_errorcode", None)
     full = code == sqlite3.SQLITE_FULL or (code or 0) & 0xFF == sqlite3.SQLITE_IOERR
     if full:
@@ -58,7 +58,7 @@ def _no_room(why: str) -> Refusal:
     )
 
 
-def told_of(error: SubAdjacentError, what: str) -> str:
+def describe_error(error: SubAdjacentError, what: str) -> str:
     """The sentence of an error, with ``what`` in place of the library's ``X``."""
     if isinstance(error, InputError) and error.argument.partition("[")[0] in ("X", "times of X"):
         argument = error.argument.replace("X", what, 1)

@@ -1,4 +1,4 @@
-"""Old rows and alarms go, a few at a time, while nothing else is to be done or once a second."""
+"""Deletes old rows and alarms, a few a second."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.writer import Changes
 
-AT_ONCE = 5_000
+MAX_DELETED_ROWS = 5_000
 """Rows that are deleted in one transaction: it takes some hundredths of a second."""
 
 SERIES_AT_ONCE = 50
-SPARE = 100
+MIN_DELETED_ROWS = 100
 """Rows beyond the bound that wait to be deleted together."""
 
 MAX_ALARMS = 1_000
@@ -23,7 +23,7 @@ DAY = 86_400.0
 
 
 class Sweeper:
-    """Goes through the series in turn."""
+    """Deletes old rows and alarms of some series in every call."""
 
     def __init__(self, registry: SeriesRegistry) -> None:
         self._registry = registry
@@ -31,7 +31,7 @@ class Sweeper:
         self._turn: list[str] = []
 
     def __call__(self, changes: Changes) -> None:
-        """Delete what is due of some series."""
+        """Delete old rows and alarms of the next series."""
         if not self._turn:
             self._turn = list(self._registry.series)
         some, self._turn = self._turn[:SERIES_AT_ONCE], self._turn[SERIES_AT_ONCE:]
@@ -62,8 +62,8 @@ class Sweeper:
             (series.id, series.id, MAX_ALARMS),
         )
         # rows after the last snapshot are needed to make the stream anew
-        cutoff = min(cutoff, _snapshot_row(tables, series), oldest + AT_ONCE)
-        if cutoff - oldest >= SPARE:
+        cutoff = min(cutoff, _snapshot_row(tables, series), oldest + MAX_DELETED_ROWS)
+        if cutoff - oldest >= MIN_DELETED_ROWS:
             tables.execute("delete from rows where series = ? and row < ?", (series.id, cutoff))
 
 

@@ -1,4 +1,4 @@
-"""Listen, and serve until told to end."""
+"""Listen, and serve until a signal comes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import uvicorn
 from subadjacent.detectors.registry import load
 from subadjacent.errors import InputError
 from subadjacent.service.app import Background, build
-from subadjacent.service.connections import impatient
+from subadjacent.service.connections import timed_protocol
 from subadjacent.service.database import lock_folder
 from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
@@ -24,7 +24,7 @@ BACKLOG = 2_048
 OTHER_FILES = 200
 """Open files beside connections: tables, models, uploads."""
 
-SWITCH_EVERY = 0.001
+SWITCH_INTERVAL = 0.001
 """Seconds that one thread may keep the interpreter while another wants it; Python's own are five
 times as many."""
 
@@ -47,14 +47,14 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
     host, port = bound.getsockname()[:2]
     _allow_files(settings.limits.connections)
     # the thread that scores must not wait long for the one that answers, nor that for it
-    sys.setswitchinterval(SWITCH_EVERY)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     # what was imported stays: to look through it for garbage would hold up requests
     gc.freeze()
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
-        http=impatient(settings.limits.seconds),
+        http=timed_protocol(settings.limits.seconds),
         ws="none",
         lifespan="on",
         limit_concurrency=settings.limits.connections,

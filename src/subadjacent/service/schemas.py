@@ -1,4 +1,4 @@
-"""What requests and answers look like, for the OpenAPI document and for checking what comes in."""
+"""Schemas of requests and responses, for validation and OpenAPI."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Problem(BaseModel):
 
 
 class SeriesRecord(BaseModel):
-    """A series and how it is."""
+    """A series and its state."""
 
     name: str = Field(examples=["pump"])
     channels: list[str] = Field(examples=[["pressure", "flow"]])
@@ -40,7 +40,7 @@ class SeriesList(BaseModel):
 
 
 class RowAnswer(BaseModel):
-    """What is known of one row."""
+    """The answer to one row."""
 
     row: int
     time: Time
@@ -52,8 +52,8 @@ class RowAnswer(BaseModel):
     alarm: int | None = Field(description="An alarm that was opened, changed or closed here.")
 
 
-class TakenRecord(BaseModel):
-    """What came of the rows of a request."""
+class PushRecord(BaseModel):
+    """The result of a push."""
 
     taken: int
     late: int = Field(description="Rows before the newest one, which are not taken.")

@@ -1,4 +1,4 @@
-"""Rows that are scored in one go, as a file is: with look-ahead, and nothing kept."""
+"""Scores of rows in one call, with look-ahead; nothing is kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from subadjacent.data.files import TIME
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
-from subadjacent.service.problems import Refusal, told_of
+from subadjacent.service.problems import Refusal, describe_error
 from subadjacent.service.request_body import RowBatch
 from subadjacent.service.times import TimeKind, for_stream, show_time
 from subadjacent.workflow.tables import ScoreColumns, alarm_record, as_json
@@ -26,7 +26,7 @@ def score_batch(detector: BaseDetector | None, batch: RowBatch) -> dict[str, Any
     try:
         assessment = detector.assess(frame)
     except InputError as error:
-        raise Refusal(422, told_of(error, "the body")) from error
+        raise Refusal(422, describe_error(error, "the body")) from error
     judged = ScoreColumns.of(assessment)
     shown = [show_time(time, own.kind) for time in own.times or ()]
     return {

@@ -1,4 +1,4 @@
-"""What the service is told: options, and a TOML file for the rest. Unknown names are refused."""
+"""Settings of the service: options and a TOML file; unknown names are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Section(BaseModel):
 
 
 class Limits(Section):
-    """What one client, or all of them, may ask for; past a limit the answer is 413 or 429."""
+    """Limits of requests; beyond one the status is 413 or 429."""
 
     body_bytes: Count = 16 * MIB
     """Of a request with rows."""
@@ -73,7 +73,7 @@ class Webhook(Section):
 
 
 class Settings(Section):
-    """Everything."""
+    """All settings of the service."""
 
     listen: str = "127.0.0.1:8080"
     data: Path = Path("subadjacent-data")

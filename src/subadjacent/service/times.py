@@ -1,4 +1,4 @@
-"""Times of rows: seconds since 1970 or plain numbers inside, as they came outside."""
+"""Times of rows: numbers inside the service, ISO 8601 or numbers for clients."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:
 
 
 def check_dates(times: Sequence[float] | None, kind: TimeKind) -> None:
-    """Refuse dates that no clock shows."""
+    """Refuse dates outside the years 1 to 9999."""
     if times is None or kind not in (TimeKind.utc, TimeKind.local):
         return
     first, last = FIRST_DATE.timestamp(), LAST_DATE.timestamp()
@@ -92,7 +92,7 @@ def check_ahead(times: Sequence[float] | None, kind: TimeKind, days: float, now:
 
 
 def for_stream(times: Sequence[float], kind: TimeKind) -> list[Any] | None:
-    """Times as a stream takes them: dates where they are dates."""
+    """Times as a stream expects them."""
     if kind is TimeKind.none:
         return None
     if kind is TimeKind.number:

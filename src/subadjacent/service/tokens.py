@@ -1,4 +1,4 @@
-"""Who may read and who may write: a file of tokens, compared in constant time."""
+"""Tokens for reading and for writing, compared in constant time."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from subadjacent.service.problems import Refusal
 log = logging.getLogger(__name__)
 
 READ, WRITE = RIGHTS = ("read", "write")
-SHORTEST = 16
+MIN_TOKEN_LENGTH = 16
 """Characters of a token: fewer could be guessed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens for reading, and tokens for writing, which may read too; none: all is allowed."""
+    """Tokens for reading and for writing; without any, everything is allowed."""
 
     read: tuple[bytes, ...] = ()
     write: tuple[bytes, ...] = ()
 
     @property
-    def are_asked_for(self) -> bool:
-        """Whether a request needs one."""
+    def are_required(self) -> bool:
+        """Whether a request needs a token."""
         return bool(self.read or self.write)
 
     def check(self, header: bytes | None, *, writes: bool) -> None:
         """Refuse a request whose ``Authorization`` does not allow it."""
-        if not self.are_asked_for:
+        if not self.are_required:
             return
         kind, _, token = (header or b"").strip().partition(b" ")
         if kind.lower() != b"bearer" or not token:
@@ -92,10 +92,10 @@ def read_tokens(path: Path | None) -> Tokens:
         if not words or words[0].startswith("#"):
             continue
         # what stands there may be a secret: it is not repeated
-        if len(words) != 2 or words[0] not in RIGHTS or len(words[1]) < SHORTEST:
+        if len(words) != 2 or words[0] not in RIGHTS or len(words[1]) < MIN_TOKEN_LENGTH:
             raise InputError(
                 f"{path}, line {number} must be 'read TOKEN' or 'write TOKEN' with a token of at "
-                f"least {SHORTEST} characters; it is something else"
+                f"least {MIN_TOKEN_LENGTH} characters; it is something else"
             )
         found[words[0]].append(words[1].encode())
     if not any(found.values()):

@@ -1,4 +1,4 @@
-"""Alarms posted to addresses of the configuration: kept until they are delivered.
+"""Webhooks: alarms are kept until their addresses have received them.
 
 What is to be sent is written in the transaction that opens or closes the alarm, so that a kill
 loses none. An address that does not answer is tried again, later and later; when too much waits
@@ -33,10 +33,10 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
 MAX_TRIES = 12
 """About three quarters of an hour, then the alarm is dropped and the next one tried."""
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds that an address may take to answer."""
 
-REFUSED_FOR_NOW = (408, 425, 429)
+RETRIED_STATUSES = (408, 425, 429)
 """Of the answers that blame the request, those that may change."""
 
 
@@ -88,7 +88,7 @@ class Webhooks:
         headers = {"Content-Type": "application/json"}
         if address.token is not None:
             headers["Authorization"] = f"Bearer {address.token}"
-        async with httpx2.AsyncClient(timeout=PATIENCE, headers=headers) as client:
+        async with httpx2.AsyncClient(timeout=TIMEOUT, headers=headers) as client:
             while True:
                 wake.clear()
                 try:
@@ -149,14 +149,14 @@ async def _post(client: httpx2.AsyncClient, url: str, body: str) -> _Problem | N
     try:
         # in all: the client's own limit is for each piece. Of the answer its head is enough, for
         # whoever hangs, or talks on without an end, must not hold up the alarms after this one
-        async with asyncio.timeout(PATIENCE), client.stream("POST", url, content=body) as response:
+        async with asyncio.timeout(TIMEOUT), client.stream("POST", url, content=body) as response:
             status = response.status_code
     except TimeoutError:
-        return _Problem(f"no answer within {PATIENCE:g} seconds")
+        return _Problem(f"no answer within {TIMEOUT:g} seconds")
     except httpx2.HTTPError as error:
         return _Problem(f"{type(error).__name__}")
     if response.is_success:
         return None
     problem = _Problem(f"status {status}")
-    problem.is_final = 400 <= status < 500 and status not in REFUSED_FOR_NOW
+    problem.is_final = 400 <= status < 500 and status not in RETRIED_STATUSES
     return problem

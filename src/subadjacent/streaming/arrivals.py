@@ -1,7 +1,7 @@
-"""Which rows of a series are taken as they come, and where an unbroken segment begins.
+"""Which rows of a stream are accepted, and where a segment begins.
 
-A written rule for each thing that can be wrong with the time of a row; docs/streaming.md has
-them as a table. The rules on gaps are those of ``data.clock``, with the interval known so far.
+docs/streaming.md has a table of the rules for times. Those on gaps are the rules of
+``data.clock``, with the interval known so far.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ log = logging.getLogger(__name__)
 NAMELESS = "rows"
 """What messages call a series without a name."""
 
-STEPS = 100
-"""Latest steps from row to row whose median is the interval. A clock that slows down for good is
+STEPS_KEPT = 100
+"""Latest steps from row to row whose median is the interval. A clock that slows down permanently is
 followed after half as many rows; until then each of its rows is a segment by itself."""
 
 
-class Taken(NamedTuple):
-    """Rows that are taken, by their places among those that came, and which begin a segment.
+class AcceptedRows(NamedTuple):
+    """Places of the accepted rows among those that came, and which begin a segment.
 
     ``skipped`` counts the rows that are missing before one that begins a segment.
     """
@@ -41,25 +41,25 @@ class Taken(NamedTuple):
 
 @dataclass(slots=True)
 class Counts:
-    """What came of the rows of a series so far.
+    """Rows of a series that were accepted or dropped so far.
 
     Parameters
     ----------
-    taken
+    accepted
         Rows that were scored.
     late
-        Rows older than the last one taken: not taken.
+        Rows older than the last accepted one: dropped.
     duplicates
-        Rows of the same time as the last one taken: not taken.
+        Rows of the same time as the last accepted one: dropped.
     gaps
-        Times that more rows were missing than are bridged, so that a new segment began.
+        Gaps too long to be filled, after which a new segment began.
     irregular
-        Rows that came between two ticks of the clock; taken.
+        Rows between two ticks of the clock; accepted.
     unknown
-        Values of channels that the series does not have; left out.
+        Values of channels that the series does not have; dropped.
     """
 
-    taken: int = 0
+    accepted: int = 0
     late: int = 0
     duplicates: int = 0
     gaps: int = 0
@@ -73,7 +73,7 @@ class Arrivals:
     Parameters
     ----------
     fill_limit
-        Missing rows that are bridged in one gap.
+        Missing rows in a gap that is filled.
     name
         What messages call the series.
     """
@@ -95,7 +95,7 @@ class Arrivals:
         return self._interval if self._unit == "seconds" else None
 
     def read(self, times: Sequence[Any] | NDArray[Any] | None, count: int) -> Times | None:
-        """Times of rows that came, (count,), checked; nothing is taken yet."""
+        """Times of rows that came, (count,), checked; no row is accepted yet."""
         if times is None:
             found = None
         elif len(times) != count:
@@ -104,7 +104,7 @@ class Arrivals:
             )
         else:
             found = read_times(times)
-        if self.counts.taken and count and (None if found is None else found.unit) != self._unit:
+        if self.counts.accepted and count and (None if found is None else found.unit) != self._unit:
             kinds = {None: "none", "own": "numbers", "seconds": "dates"}
             raise InputError.of(
                 "times",
@@ -114,21 +114,23 @@ class Arrivals:
             )
         return found
 
-    def take(self, times: Times | None, count: int) -> Taken:
-        """Sort out rows that came, in their order."""
+    def accept(self, times: Times | None, count: int) -> AcceptedRows:
+        """Accept rows in time order, and drop the others."""
         if times is None:
-            self.counts.taken += count
-            return Taken(np.arange(count), np.zeros(count, dtype=bool), np.zeros(count, np.int64))
+            self.counts.accepted += count
+            return AcceptedRows(
+                np.arange(count), np.zeros(count, dtype=bool), np.zeros(count, np.int64)
+            )
         self._unit = times.unit
         order = find_order(times.ticks, self._last)
         places, duplicates = np.flatnonzero(order.accepted), int(order.duplicate.sum())
-        self.counts.taken += len(places)
+        self.counts.accepted += len(places)
         self.counts.duplicates += duplicates
         self.counts.late += count - len(places) - duplicates
         if len(places):
             self._last = float(times.ticks[places[-1]])
         skipped = self._breaks(times.ticks[places] - order.before[places])
-        return Taken(places, skipped > 0, skipped)
+        return AcceptedRows(places, skipped > 0, skipped)
 
     def _breaks(self, steps: NDArray[np.float64]) -> NDArray[np.int64]:
         """Rows missing in steps too long to be bridged, else 0; the interval follows the steps."""
@@ -152,7 +154,7 @@ class Arrivals:
         return np.where(broken, np.maximum(ticks - 1, 1), 0).astype(np.int64)
 
     def _learn(self, steps: NDArray[np.float64]) -> None:
-        self._steps = [*self._steps, *steps.tolist()][-STEPS:]
+        self._steps = [*self._steps, *steps.tolist()][-STEPS_KEPT:]
         self._seen += len(steps)
         if _is_due(self._seen):
             self._interval = median_step(np.array(self._steps))
@@ -160,11 +162,11 @@ class Arrivals:
 
     def _warn(self) -> None:
         irregular = self.counts.irregular
-        if self._seen >= STEPS and irregular > IRREGULAR * self._seen and not self._warned:
+        if self._seen >= STEPS_KEPT and irregular > IRREGULAR * self._seen and not self._warned:
             self._warned = True
             log.warning(
-                "%s: %d of %d rows came between two ticks of the clock; they are taken as they "
-                "come, as if the clock were regular",
+                "%s: %d of %d rows came between two ticks of the clock; they are accepted as "
+                "if the clock were regular",
                 *(self._name, irregular, self._seen),
             )
 
@@ -180,9 +182,11 @@ class Arrivals:
             "warned": self._warned,
         }
 
-    def go_on(self, saved: dict[str, Any]) -> None:
-        """Go on where ``state`` was taken."""
-        self.counts = Counts(**saved["counts"])
+    def restore(self, saved: dict[str, Any]) -> None:
+        """The inverse of ``state``; reads what versions before 0.3 saved, too."""
+        counts = dict(saved["counts"])
+        counts.setdefault("accepted", counts.pop("taken", 0))
+        self.counts = Counts(**counts)
         self._unit = saved["unit"]
         self._last = -np.inf if saved["last"] is None else float(saved["last"])
         self._steps = [float(step) for step in saved["steps"]]
@@ -192,16 +196,16 @@ class Arrivals:
 
 
 def _is_due(seen: int) -> bool:
-    """Whether the interval is found anew after so many steps.
+    """Whether the interval is estimated anew after so many steps.
 
-    At counts that are the same however rows are grouped, and seldom once it is known well.
+    At counts that do not depend on how rows are grouped, and rarely once it is known well.
     """
-    return seen <= 10 or seen % (10 if seen <= STEPS else STEPS) == 0
+    return seen <= 10 or seen % (10 if seen <= STEPS_KEPT else STEPS_KEPT) == 0
 
 
 def _until_due(seen: int) -> int:
-    """Steps until it is found anew."""
+    """Steps until the next estimate of the interval."""
     if seen < 10:
         return 1
-    every = 10 if seen < STEPS else STEPS
+    every = 10 if seen < STEPS_KEPT else STEPS_KEPT
     return every - seen % every

@@ -25,9 +25,9 @@ from subadjacent.streaming.alarms import CLOSE_AFTER, AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.arrivals import Counts
 from subadjacent.streaming.budget import as_text
-from subadjacent.streaming.model import rules_of
-from subadjacent.streaming.rows import Row, RowReader, read_frame_rows
-from subadjacent.streaming.saved import load_state, save_state
+from subadjacent.streaming.fitted_model import rules_of
+from subadjacent.streaming.row_reader import Row, RowReader, read_frame_rows
+from subadjacent.streaming.saved_state import load_state, save_state
 from subadjacent.streaming.series import FILL_LIMIT, SeriesStream
 
 log = logging.getLogger(__name__)

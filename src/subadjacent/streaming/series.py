@@ -1,6 +1,6 @@
-"""The rows of one series, one after the other: judged, learned from, alarms kept.
+"""The stream of one series: rows in order are assessed and learned from, alarms are kept.
 
-Rows that come together go through in few calls. What is said of a row does not depend on how rows
+Rows that come together go through in few calls. The answer to a row does not depend on how rows
 are grouped.
 
 Shapes: B rows that come together, C channels.
@@ -22,24 +22,23 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
 from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
-from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.answer import Answer, Pending
 from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
-from subadjacent.streaming.model import FittedModel
-from subadjacent.streaming.nested import join_names, split_names
-from subadjacent.streaming.pending import Pending
-from subadjacent.streaming.watcher import Span, Watcher
+from subadjacent.streaming.fitted_model import FittedModel
+from subadjacent.streaming.saved_state import join_names, split_names
+from subadjacent.streaming.series_assessor import SeriesAssessor, Span
 
 Array = NDArray[np.float64]
 
-TOGETHER = 256
+ROWS_AT_ONCE = 256
 """Rows that go through a model at a time: with more of them, a push of many takes more memory."""
 
 FILL_LIMIT = 10
-"""Rows that may be missing without a word, where no detector says otherwise."""
+"""Missing rows in a gap that is filled without an alarm, without a detector."""
 
 
 class SeriesStream:
-    """One series as it comes.
+    """The stream of one series.
 
     Parameters
     ----------
@@ -50,9 +49,9 @@ class SeriesStream:
     entity
         The name of the series.
     rules
-        When alarms open and close. None: as the detector says, else the defaults.
+        When alarms open and close. None: the detector's, else the defaults.
     fill_limit
-        Rows that may be missing without a word. None: as the detector says, else 10.
+        Missing rows in a gap that is filled without an alarm. None: the detector's, else 10.
     """
 
     def __init__(
@@ -76,66 +75,66 @@ class SeriesStream:
         self._arrivals = Arrivals(fill_limit, NAMELESS if entity is None else repr(entity))
         self._filler = ForwardFill(np.zeros(len(self.channels)) if model is None else model.typical)
         self._pending = Pending()
-        self._watcher = Watcher(
-            self.channels, entity, rules, fill_limit, None if model is None else model.habits
+        self._assessor = SeriesAssessor(
+            self.channels, entity, rules, fill_limit, None if model is None else model.profiles
         )
         if model is not None:
             for segment, scores in model.training():
-                self._watcher.learn_training_rows(segment, scores)
+                self._assessor.learn_training_rows(segment, scores)
 
     @property
     def rows(self) -> int:
-        """Rows taken so far."""
-        return self._arrivals.counts.taken
+        """Rows accepted so far."""
+        return self._arrivals.counts.accepted
 
     @property
     def counts(self) -> Counts:
-        """What came of the rows so far."""
+        """Rows accepted and dropped so far."""
         return self._arrivals.counts
 
     @property
     def alarms(self) -> tuple[LiveAlarm, ...]:
         """Alarms so far, the latest last; the last hundred of them."""
-        return tuple(self._watcher.book.alarms)
+        return tuple(self._assessor.store.alarms)
 
     @property
     def opened(self) -> int:
         """Alarms that were opened so far."""
-        return self._watcher.keeper.opened
+        return self._assessor.tracker.opened
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is something to learn before the next row is judged."""
-        return self._watcher.learner.is_behind
+        """Whether rows wait to be learned from before the next row is assessed."""
+        return self._assessor.learner.is_behind
 
     def catch_up(self) -> None:
         """Learn now what the next row would have to wait for; its answer is the same."""
-        self._watcher.learner.prepare()
+        self._assessor.learner.prepare()
 
     def learn(self) -> None:
-        """Learn, and leave it to the next row to look at what was learned: half of the work."""
-        self._watcher.learner.learn()
+        """Learn from the rows that wait, but fit with the next row: half of the work each."""
+        self._assessor.learner.learn()
 
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
-        """Take rows in order, (B, C), NaN for what is missing; what can be said now.
+        """Answers to the next rows, (B, C), NaN for missing values.
 
         Each row has an answer at once and, where its score waits for later rows, a final one when
-        these have come. Rows that are not taken (``counts``) have none.
+        these have come. Dropped rows (``counts``) have none.
 
         Raises
         ------
         InputError
-            For rows of another shape, impossible values and times that are none; no row is taken.
+            For rows of another shape, impossible values and impossible times; no row is accepted.
         """
         values = self._check(rows)
         read = self._arrivals.read(times, len(values))
         self._check_budget(read, len(values))
         first = self.rows
-        places, starts, skipped = self._arrivals.take(read, len(values))
+        places, starts, skipped = self._arrivals.accept(read, len(values))
         values = values[places]
         own = None if times is None else [times[place] for place in places]
         now = np.arange(first, first + len(values), dtype=np.float64)
-        if read is not None and self._watcher.keeper.budget.by_time:
+        if read is not None and self._assessor.tracker.budget.by_time:
             now = read.ticks[places]
         answers: list[Answer] = []
         for part in self._parts(values):
@@ -144,19 +143,19 @@ class SeriesStream:
         return answers
 
     def _parts(self, values: Array) -> Iterator[slice]:
-        """Rows that go through a model in one call."""
+        """Slices of the rows that go through the model in one call."""
         edges = {0, len(values)}
         if self._model is not None and not self._model.looks_ahead:
-            # which rows wait for the end of a gap, and which are final at once, is told one by one
+            # rows that wait for the end of a gap, and rows that are final at once, come one by one
             gaps = np.flatnonzero(np.isnan(values).any(axis=1))
             edges.update(gaps.tolist(), (gaps + 1).tolist())
         for first, last in pairwise(sorted(edges)):
-            for begin in range(first, last, TOGETHER):
-                yield slice(begin, min(begin + TOGETHER, last))
+            for begin in range(first, last, ROWS_AT_ONCE):
+                yield slice(begin, min(begin + ROWS_AT_ONCE, last))
 
     def _check_budget(self, times: Times | None, count: int) -> None:
-        """Refuse alarms per time where nobody knows how much time passes."""
-        budget = self._watcher.keeper.budget
+        """Refuse alarms per time where rows have no dates."""
+        budget = self._assessor.tracker.budget
         if budget.by_time and count and (times is None or times.unit == "own"):
             raise InputError.of(
                 "contamination",
@@ -204,28 +203,28 @@ class SeriesStream:
         begins = starts.nonzero()[0].tolist()
         scores, final = (None, None) if model is None else model.score(rows, filled, begins)
         span = Span(filled, starts, skipped, now, times, scores)
-        # a channel speaks first, or a segment begins
+        # a channel has its first value, or a segment begins
         stops = sorted({*first_values, *begins, len(rows)})
         answers: list[Answer] = []
         while (done := len(answers)) < len(rows):
-            if done in first_values and self._watcher.recent.count:
+            if done in first_values and self._assessor.recent.count:
                 channels = first_values[done]
                 values = {channel: float(filled.values[done, channel]) for channel in channels}
-                self._watcher.learn_anew(values)
+                self._assessor.relearn(values)
             nearest = next(stop for stop in stops if stop > done)
-            stop = min(done + self._watcher.learner.room, nearest)
+            stop = min(done + self._assessor.learner.room, nearest)
             part = span if stop - done == len(rows) else span.part(slice(done, stop))
-            answers += self._watcher.judge(part, self._arrivals.seconds)
+            answers += self._assessor.assess(part, self._arrivals.seconds)
         if model is None or final is None:
             return answers
         return self._pending.give(answers, final, twice=model.looks_ahead)
 
     def accept(self, number: int) -> LiveAlarm:
-        """Take an alarm for normal: close it if it is open, and learn from its rows.
+        """Mark an alarm as normal: close it if it is open, and learn from its rows.
 
-        Of an alarm that was closed, those of its rows are learned that are still kept.
+        Of a closed alarm, the rows that are still kept are learned from.
         """
-        return self._watcher.accept(number)
+        return self._assessor.accept(number)
 
     def finish(self) -> list[Answer]:
         """Final answers of the rows that still wait; a row after this begins a new segment."""
@@ -234,8 +233,8 @@ class SeriesStream:
         )
 
     def state(self) -> State:
-        """All that is needed to go on, of a size that does not grow."""
-        watcher, watcher_facts = self._watcher.state()
+        """All that is needed to continue, of bounded size."""
+        watcher, watcher_facts = self._assessor.state()
         waiting, waiting_facts = self._pending.state()
         parts = {"filler": self._filler.state(), "watcher": watcher, "pending": waiting}
         facts: dict[str, Any] = {
@@ -259,7 +258,7 @@ class SeriesStream:
         rules: AlarmRules | None = None,
         fill_limit: int | None = None,
     ) -> Self:
-        """Go on where ``state`` was taken, with the same detector and settings."""
+        """Continue a saved stream with the same detector and settings."""
         facts = state.facts
         if (detector is None) != ("model" not in facts):
             raise InputError.of(
@@ -270,14 +269,14 @@ class SeriesStream:
         stream = cls(
             facts["channels"], detector, facts["entity"], rules=rules, fill_limit=fill_limit
         )
-        stream._go_on(state)
+        stream._continue(state)
         return stream
 
-    def _go_on(self, state: State) -> None:
+    def _continue(self, state: State) -> None:
         facts, parts = state.facts, split_names(state.arrays)
-        self._arrivals.go_on(facts["arrivals"])
+        self._arrivals.restore(facts["arrivals"])
         self._filler.restore(parts["filler"])
-        self._watcher.restore(parts["watcher"], facts["watcher"])
+        self._assessor.restore(parts["watcher"], facts["watcher"])
         self._pending.restore(parts["pending"], facts["pending"])
         if self._model is not None:
             self._model.restore(State(parts["model"], facts["model"]))

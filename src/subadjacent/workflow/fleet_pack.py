@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.alarms import Alarm
-    from subadjacent.scoring.decision import Judgement
+    from subadjacent.scoring.decision import RowDecisions
 
 BATCH_ROWS = 20_000
 """Rows of entities of one shape that are fitted at a time: more are hardly quicker, and take more
@@ -96,7 +96,7 @@ class FleetCounts(NamedTuple):
 class _Findings(NamedTuple):
     """The decisions on an entity's rows, its alarms, and its worst row."""
 
-    judged: Judgement
+    judged: RowDecisions
     alarms: list[Alarm]
     worst: Worst
 
@@ -105,7 +105,7 @@ class _Findings(NamedTuple):
         """The findings of a detector that was fitted on the first ``fitted`` rows assessed."""
         (judged,) = assessment.judgements
         (normal,) = detector.held_out_scores_
-        tested = (judged.scores - judged.lately.shift)[fitted:]
+        tested = (judged.scores - judged.baseline.shift)[fitted:]
         return cls(judged, assessment.alarms(), worst_of(normal, tested))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subadjacent.data.files import Rows
     from subadjacent.data.files.rows import Labels
     from subadjacent.detectors.base import BaseDetector
-    from subadjacent.scoring.decision import Judgement
+    from subadjacent.scoring.decision import RowDecisions
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ class _EntityScores:
         if sum(map(len, self._waiting)) >= MIN_ROWS:
             self._pass_on()
 
-    def judge(self, detector: BaseDetector, name: str | None) -> Judgement:
+    def judge(self, detector: BaseDetector, name: str | None) -> RowDecisions:
         """Score the rows that are left, and decide on all."""
         if self._waiting:
             self._pass_on()
@@ -171,7 +171,7 @@ def _score_short(
     return fits
 
 
-def _put(judged: ScoreColumns, places: NDArray[np.intp], judgement: Judgement) -> None:
+def _put(judged: ScoreColumns, places: NDArray[np.intp], judgement: RowDecisions) -> None:
     """Copy the decisions on one entity's rows to their places among all rows."""
     judged.scores[places] = judgement.scores
     judged.normalized[places] = judgement.normalized

@@ -15,7 +15,7 @@ from subadjacent.methods.views.novelty import Novelty
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.shapes import ShapeView
 from subadjacent.methods.views.view import PARTS, Part
-from subadjacent.scoring.tail import Tail
+from subadjacent.scoring.row_buffer import RowBuffer
 from subadjacent.scoring.view_facts import FACTS, FORECASTING
 
 Rows = NDArray[np.float32]
@@ -89,7 +89,7 @@ def combined(entity: EntityViews, rows: Rows, lookahead: int | None = None) -> C
 def novelty(view: ShapeView, rows: Rows) -> Novelty:
     """The novelty of a segment's shapes."""
     windows = view.no_windows()
-    view.add_windows(windows, Tail(rows))
+    view.add_windows(windows, RowBuffer(rows))
     return view.novelty(windows, len(rows), 0, len(rows), rows.shape[1])
 
 

@@ -26,7 +26,12 @@ from subadjacent.ridge.axes import FoldSums, principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import SegmentRidge, fit_sides
-from subadjacent.scoring.usual_fit import JudgedRows, ScaleFit, fit_channel_scale, fit_joint_scale
+from subadjacent.scoring.residual_scale_fit import (
+    AssessedRows,
+    ScaleFit,
+    fit_channel_scale,
+    fit_joint_scale,
+)
 from subadjacent.scoring.view_facts import FORECASTING
 
 FULL = ViewSettings()
@@ -103,7 +108,7 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     forms: list[tuple[ScaleFit[Any], list[NDArray[np.bool_]]]] = []
     for number, (residuals, judged) in enumerate(views):
         left = fit_companions(residuals, judged).unseen
-        there = JudgedRows(judged)
+        there = AssessedRows(judged)
         forms.append((fit_channel_scale(residuals, there, lookahead), judged))
         # a tenth of a deviation off what the other channels say does not matter
         forms.append((fit_channel_scale(left, there, lookahead, 0.1**2), judged))

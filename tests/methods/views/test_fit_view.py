@@ -14,7 +14,7 @@ from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.view import JOINT_VIEW, parts_of
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.sides import SidesFit
-from subadjacent.scoring.usual_fit import JudgedRows, fit_channel_scale, fit_joint_scale
+from subadjacent.scoring.residual_scale_fit import AssessedRows, fit_channel_scale, fit_joint_scale
 from subadjacent.scoring.view_facts import FORECASTING, VIEWS
 
 FULL = ViewSettings()
@@ -78,7 +78,7 @@ def test_each_has_the_scale_of_its_own_noise() -> None:
 def test_a_view_of_no_row_is_what_would_be_learned_of_none(name: str) -> None:
     nothing = left(0, (50, 60), slice(0, 0))
     (found,) = fit_view(name, [nothing], FULL)
-    rows = JudgedRows(nothing.assessed)
+    rows = AssessedRows(nothing.assessed)
     companions, unseen = fit_companions(nothing.residuals, nothing.assessed)
     np.testing.assert_array_equal(found.view.companions.weights, companions.weights)
     for scale, parts, floor in (

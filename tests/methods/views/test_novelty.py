@@ -21,7 +21,7 @@ from subadjacent.methods.views.novelty import (
 )
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed
-from subadjacent.scoring.usual import FLOOR
+from subadjacent.scoring.residual_scale import FLOOR
 from subadjacent.scoring.view_facts import FACTS, NOVELTIES
 
 # ---- surprise

@@ -9,7 +9,7 @@ import pytest
 from subadjacent.errors import FARTHEST, InputError
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.scoring.usual import FLOOR
+from subadjacent.scoring.residual_scale import FLOOR
 
 NAMES = "level, rhythm, local rhythm, slow rhythm, state, shape"
 

@@ -10,7 +10,7 @@ from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.forecasts import Forecasts
 from subadjacent.methods.views.view import PARTS, TOTAL_WEIGHT
 from subadjacent.ridge.axes import CLIP
-from subadjacent.scoring.usual import JointSquares, Squares
+from subadjacent.scoring.residual_scale import JointSquares, Squares
 from subadjacent.scoring.view_facts import FORECASTING
 
 

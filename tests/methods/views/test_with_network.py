@@ -25,7 +25,7 @@ from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.view import TOTAL_WEIGHT
 from subadjacent.methods.views.with_network import NetworkedViewsMethod
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.usual import ChannelScale
+from subadjacent.scoring.residual_scale import ChannelScale
 
 PLANT = multivariate(n=900, channels=3, seed=4)
 METHOD = NetworkedViewsMethod(ViewSettings(), SubAdjacentMethod(size="tiny", epochs=1))

@@ -7,7 +7,7 @@ import pytest
 
 from subadjacent.streaming.learning.cross_channel import (
     CLIP,
-    MOST_CHANNELS,
+    MAX_CHANNELS,
     PENALTY,
     PENALTY_ROWS,
     CrossChannelRegression,
@@ -76,7 +76,7 @@ def test_a_channel_that_stands_still_tells_nothing_of_others() -> None:
 
 
 def test_one_channel_and_very_many_have_no_relations() -> None:
-    assert [has_relations(count) for count in (1, 2, MOST_CHANNELS, MOST_CHANNELS + 1)] == [
+    assert [has_relations(count) for count in (1, 2, MAX_CHANNELS, MAX_CHANNELS + 1)] == [
         False,
         True,
         True,

@@ -14,8 +14,8 @@ def test_the_last_rows_are_kept_in_order() -> None:
         history.add(np.array([[float(row)]]))
     assert history.last(3)[:, 0].tolist() == [2, 3, 4]
     assert history.last(99)[:, 0].tolist() == [0, 1, 2, 3, 4]
-    history.calm(2)[:] = True
-    assert history.calm(3).tolist() == [False, True, True]
+    history.normal(2)[:] = True
+    assert history.normal(3).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize("together", [1, 7, 1000])
@@ -24,17 +24,17 @@ def test_no_more_rows_are_kept_than_the_history_has(together: int) -> None:
     for begin in range(0, rows, together):
         part = np.arange(begin, min(begin + together, rows), dtype=float)
         history.add(part[:, None])
-        history.calm(len(part))[:] = part % 2 == 0
+        history.normal(len(part))[:] = part % 2 == 0
     assert len(history) == HISTORY
     assert history.last(HISTORY)[:, 0].tolist() == list(range(rows - HISTORY, rows))
-    assert (history.calm(HISTORY) == (history.last(HISTORY)[:, 0] % 2 == 0)).all()
+    assert (history.normal(HISTORY) == (history.last(HISTORY)[:, 0] % 2 == 0)).all()
 
 
 def test_rows_can_be_replaced_and_are_restored() -> None:
     history, other = RowHistory(2), RowHistory(2)
     history.add(np.ones((4, 2)))
     history.replace_last(np.zeros((2, 2)))
-    history.calm(1)[:] = True
+    history.normal(1)[:] = True
     other.restore(history.state())
     assert other.last(9).tolist() == [[1, 1], [1, 1], [0, 0], [0, 0]]
-    assert other.calm(9).tolist() == [False, False, False, True]
+    assert other.normal(9).tolist() == [False, False, False, True]

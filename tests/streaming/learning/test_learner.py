@@ -6,32 +6,32 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from subadjacent.streaming.learning.learner import WARM_UP, Learner, LiveJudgement
-from subadjacent.streaming.learning.mini_batch import MINI_BATCH
-from subadjacent.streaming.learning.usual_range import UsualRange
+from subadjacent.streaming.learning.expected_range import ExpectedRange
+from subadjacent.streaming.learning.history import MINI_BATCH
+from subadjacent.streaming.learning.learner import WARM_UP, Learner, RowAssessment
 from subadjacent.streaming.learning.views import BURN_IN
 
 
-def judged(learner: Learner, rows: np.ndarray, together: int = MINI_BATCH) -> LiveJudgement:
-    """Judge rows, all of which are calm."""
+def judged(learner: Learner, rows: np.ndarray, together: int = MINI_BATCH) -> RowAssessment:
+    """Judge rows, all of which are normal."""
     return judged_and_told(learner, rows, together)[0]
 
 
 def judged_and_told(
     learner: Learner, rows: np.ndarray, together: int = MINI_BATCH, event: slice = slice(0)
-) -> tuple[LiveJudgement, UsualRange]:
-    """Judge rows, all of which are calm but those of an event."""
-    calm = np.ones(len(rows), dtype=bool)
-    calm[event] = False
+) -> tuple[RowAssessment, ExpectedRange]:
+    """Judge rows, all of which are normal but those of an event."""
+    normal = np.ones(len(rows), dtype=bool)
+    normal[event] = False
     found, told, done = [], [], 0
     while done < len(rows):
         part = slice(done, done + min(learner.room, together))
-        found.append(learner.judge(rows[part]))
-        told.append(learner.mark_calm(calm[part]))
+        found.append(learner.assess(rows[part]))
+        told.append(learner.mark_normal(normal[part]))
         done += len(rows[part])
     return (
-        LiveJudgement(*(np.concatenate(column) for column in zip(*found, strict=True))),
-        UsualRange(*(np.concatenate(column) for column in zip(*told, strict=True))),
+        RowAssessment(*(np.concatenate(column) for column in zip(*found, strict=True))),
+        ExpectedRange(*(np.concatenate(column) for column in zip(*told, strict=True))),
     )
 
 
@@ -95,8 +95,8 @@ def test_what_is_told_is_what_would_have_been_without_an_event() -> None:
     broken = rows.copy()
     broken[event, 0] += 12
     found, usual = judged_and_told(Learner(2), broken, event=event)
-    calm, plain = judged_and_told(Learner(2), rows)
-    assert found.severity[event].max() > 1 > calm.severity[event].max()
+    normal, plain = judged_and_told(Learner(2), rows)
+    assert found.severity[event].max() > 1 > normal.severity[event].max()
     half_range = (plain.high - plain.low)[2_000:2_104] / 2
     apart = np.abs(usual.expected - plain.expected)[2_000:2_104]
     assert (apart < half_range).all()
@@ -114,7 +114,7 @@ def test_what_is_told_changes_nothing_of_what_is_judged() -> None:
     one, usual = judged_and_told(told, rows, event=event)
     other, untold = judged_and_told(plain, rows, event=event)
     assert not np.array_equal(usual.expected, untold.expected)
-    for name, found, wanted in zip(LiveJudgement._fields, one, other, strict=True):
+    for name, found, wanted in zip(RowAssessment._fields, one, other, strict=True):
         np.testing.assert_array_equal(found, wanted, err_msg=name)
 
 
@@ -141,7 +141,7 @@ def test_a_restored_learner_goes_on_as_if_nothing_had_been(stop: int) -> None:
     assert other.room == learner.room
     for one in (learner, other):
         one.learn_training_rows(rows[stop:], scores[stop:])
-    assert (other.judge(rows[:1]).severity == learner.judge(rows[:1]).severity).all()
+    assert (other.assess(rows[:1]).severity == learner.assess(rows[:1]).severity).all()
     state = learner.state()
     for name, array in other.state().items():
         np.testing.assert_array_equal(array, state[name], err_msg=name)
@@ -158,18 +158,18 @@ def test_a_mini_batch_is_learned_from_before_the_next_row_or_when_there_is_time(
                 learner.gap(3)
             if start == 18 * MINI_BATCH:
                 learner.accept(20, 1)
-        for one, other in zip(late.judge(part), soon.judge(part), strict=True):
+        for one, other in zip(late.assess(part), soon.assess(part), strict=True):
             np.testing.assert_array_equal(one, other)
         for learner in (late, soon):
-            learner.mark_calm(np.arange(MINI_BATCH) != start // MINI_BATCH)
+            learner.mark_normal(np.arange(MINI_BATCH) != start // MINI_BATCH)
             assert learner.is_behind
         before = soon.views.moments.rows
         soon.learn()
         assert not soon.is_behind
         assert (soon.views.moments.rows != before) == (start + MINI_BATCH >= BURN_IN)
         soon.learn()
-    late.judge(rows[:1])
-    soon.judge(rows[:1])
+    late.assess(rows[:1])
+    soon.assess(rows[:1])
     found, expected = late.state(), soon.state()
     assert found.keys() == expected.keys()
     for name, array in found.items():
@@ -186,23 +186,23 @@ def test_state_does_not_grow() -> None:
 
 
 def test_rows_of_an_alarm_are_not_learned_from() -> None:
-    calm, alarmed = Learner(1), Learner(1)
-    for learner in (calm, alarmed):
+    normal, alarmed = Learner(1), Learner(1)
+    for learner in (normal, alarmed):
         learner.learn_training_rows(noise(960, 1))
         learner.learn()
     before = alarmed.views.expectation.gram.copy()
     mean = alarmed.views.moments.mean.copy()
     for start in range(0, 160, MINI_BATCH):
         rows = noise(MINI_BATCH, 1, start) + 50
-        alarmed.judge(rows)
-        alarmed.mark_calm(np.zeros(MINI_BATCH, dtype=bool))
-        calm.judge(rows)
-        calm.mark_calm(np.ones(MINI_BATCH, dtype=bool))
-    calm.learn()
+        alarmed.assess(rows)
+        alarmed.mark_normal(np.zeros(MINI_BATCH, dtype=bool))
+        normal.assess(rows)
+        normal.mark_normal(np.ones(MINI_BATCH, dtype=bool))
+    normal.learn()
     alarmed.learn()
     assert (alarmed.views.expectation.gram == before).all()
     assert (alarmed.views.moments.mean == mean).all()
-    assert calm.views.moments.mean > mean
+    assert normal.views.moments.mean > mean
 
 
 def test_rows_that_are_accepted_are_normal_from_then_on() -> None:
@@ -211,14 +211,14 @@ def test_rows_that_are_accepted_are_normal_from_then_on() -> None:
     for one in (learner, other):
         one.learn_training_rows(noise(960, 1))
         for start in range(0, 160, MINI_BATCH):
-            one.judge(away[start : start + MINI_BATCH])
-            one.mark_calm(np.zeros(MINI_BATCH, dtype=bool))
+            one.assess(away[start : start + MINI_BATCH])
+            one.mark_normal(np.zeros(MINI_BATCH, dtype=bool))
     learner.accept(160, 1)
     again = noise(64, 1, 6) + 50
     accepted, refused = judged(learner, again), judged(other, again)
     assert accepted.by_channel[:MINI_BATCH].mean() < 0.7 * refused.by_channel[:MINI_BATCH].mean()
     assert accepted.ongoing.max() < 1 < refused.ongoing[:MINI_BATCH].min()
-    assert (learner.views.history.calm(MINI_BATCH)).all()
+    assert (learner.views.history.normal(MINI_BATCH)).all()
 
 
 def test_what_was_never_there_cannot_be_accepted() -> None:
@@ -273,7 +273,7 @@ def test_a_model_s_scores_are_a_view_of_their_own() -> None:
     learner.learn_training_rows(rows[:990], scores[:990])
     at = slice(990, 991)
     high = Learner.restore({name: array.copy() for name, array in learner.state().items()})
-    usual, unusual = learner.judge(rows[at], scores[at]), high.judge(rows[at], np.array([40.0]))
+    usual, unusual = learner.assess(rows[at], scores[at]), high.assess(rows[at], np.array([40.0]))
     assert unusual.severity[0] > usual.severity[0] + 0.5
     assert (unusual.by_channel == usual.by_channel).all()
 
@@ -313,8 +313,8 @@ def test_several_channels_say_more_than_one() -> None:
     one = Learner.restore({name: array.copy() for name, array in learner.state().items()})
     row = rows[1_190:1_191].copy()
     row[0, 0] += 10
-    alone = one.judge(row)
-    all_of_them = learner.judge(rows[1_190:1_191] + 10)
+    alone = one.assess(row)
+    all_of_them = learner.assess(rows[1_190:1_191] + 10)
     assert (all_of_them.by_channel > alone.by_channel).sum() == 15
     assert all_of_them.severity[0] > 1.3 * alone.severity[0]
 
@@ -368,8 +368,8 @@ def test_a_short_gap_in_a_cycle_is_no_news(first: int, channels: slice) -> None:
     severity = []
     for number in range(first, first + 60):
         here = slice(number, number + 1)
-        severity.append(learner.judge(carried[here], None, missing[here]).severity[0])
-        learner.mark_calm(np.ones(1, dtype=bool))
+        severity.append(learner.assess(carried[here], None, missing[here]).severity[0])
+        learner.mark_normal(np.ones(1, dtype=bool))
     assert max(severity) < 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subadjacent.streaming.learning.mini_batch import MiniBatch
+from subadjacent.streaming.learning.history import MiniBatch
 
 
 def test_an_array_that_some_rows_lack_is_dropped() -> None:

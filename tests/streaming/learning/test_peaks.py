@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.peaks import (
+from subadjacent.streaming.learning.new_events import (
     LOWEST,
     PRIOR_EXCESS,
     PRIOR_PEAKS,

@@ -24,11 +24,11 @@ def oracle(past: np.ndarray, rows: np.ndarray, length: int) -> np.ndarray:
 
 
 def remember(
-    references: ReferenceWindows, rows: np.ndarray, calm: np.ndarray | None = None
+    references: ReferenceWindows, rows: np.ndarray, normal: np.ndarray | None = None
 ) -> None:
     count = len(rows) - LONGEST + 1
-    calm = np.ones(count, bool) if calm is None else calm
-    references.add(rows, np.arange(LONGEST - 1, len(rows)), calm)
+    normal = np.ones(count, bool) if normal is None else normal
+    references.add(rows, np.arange(LONGEST - 1, len(rows)), normal)
 
 
 def test_a_window_that_is_a_reference_has_no_distance() -> None:
@@ -74,8 +74,8 @@ def test_windows_of_alarms_are_no_references() -> None:
     rows = np.zeros((40, 1))
     rows[30:] = 7.0
     references = ReferenceWindows(1)
-    calm = np.arange(LONGEST - 1, 40) < 30
-    remember(references, rows, calm)
+    normal = np.arange(LONGEST - 1, 40) < 30
+    remember(references, rows, normal)
     for distance in references.nearest_distances(np.full((LONGEST, 1), 7.0)):
         assert distance[0, 0] > 5
 

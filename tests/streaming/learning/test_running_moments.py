@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.running_moments import RunningMoments
+from subadjacent.streaming.learning.moments import RunningMoments
 
 
 def test_the_first_rows_give_mean_and_variance() -> None:

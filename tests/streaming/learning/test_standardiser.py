@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.standardiser import CLIPPED_AT, Standardiser
+from subadjacent.streaming.learning.moments import CLIPPED_AT, Standardiser
 
 
 def test_units_are_deviations_from_the_median() -> None:

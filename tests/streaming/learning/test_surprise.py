@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.surprise import MOST_OF_A_VIEW, StreamSurprise
+from subadjacent.streaming.learning.surprise import MAX_VIEW_SURPRISE, StreamSurprise
 from subadjacent.streaming.learning.views import view_count
 
 VIEWS = view_count(2)
@@ -37,9 +37,9 @@ def test_a_view_and_a_score_are_bounded_and_a_first_move_is_as_rare_as_the_rows(
     far = np.full((1, VIEWS, 2), 1e9)
     moved = np.array([True, False])
     by_channel, without = surprise.of(far, None, moved, 500)
-    assert by_channel[0].tolist() == pytest.approx([VIEWS * MOST_OF_A_VIEW, VIEWS * np.log(500)])
+    assert by_channel[0].tolist() == pytest.approx([VIEWS * MAX_VIEW_SURPRISE, VIEWS * np.log(500)])
     _, with_score = surprise.of(far, np.array([1e9]), moved, 500)
-    assert with_score - without == pytest.approx(MOST_OF_A_VIEW / 2)
+    assert with_score - without == pytest.approx(MAX_VIEW_SURPRISE / 2)
 
 
 def test_rows_that_are_not_calm_count_a_tenth() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.history import MINI_BATCH
 from subadjacent.streaming.learning.views import AVERAGED_ROWS, BURN_IN, ChannelViews, view_count
 
 
@@ -77,7 +77,7 @@ def test_what_is_expected_is_in_the_units_of_the_series() -> None:
     rows = np.array([[0.0, 1_000.0]])
     standardised = views.add(rows)
     departures = views.departures(standardised)
-    usual = views.usual_range(departures, np.ones(1, dtype=bool))
+    usual = views.expected_range(departures, np.ones(1, dtype=bool))
     residuals = departures.sub_adjacent * views.standardiser.unit
     np.testing.assert_allclose(rows - usual.expected, residuals)
     np.testing.assert_allclose(usual.high - usual.low, 6 * views.standardiser.unit[None])
@@ -85,7 +85,7 @@ def test_what_is_expected_is_in_the_units_of_the_series() -> None:
 
 def test_windows_that_nearly_overlap_a_row_are_no_references() -> None:
     views = after_burn_in()
-    views.history.calm(BURN_IN)[:] = True
+    views.history.normal(BURN_IN)[:] = True
     # the latest 16 windows that end before the exclusion zone of 32 rows
     views.add_references(16, waiting=0)
     again = views.history.last(48)[:16].copy()

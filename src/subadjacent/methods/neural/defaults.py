@@ -9,17 +9,17 @@ from subadjacent.errors import InputError, require_number, require_whole
 
 Auto = Literal["auto"]
 
-USUAL_WINDOW, SHORTEST_WINDOW = 100, 4
+DEFAULT_WINDOW, MIN_WINDOW = 100, 4
 # points in a window at most, and where attention forms a matrix of all pairs of them: 100 MB of it
 # for each head. A window is padded to this length before it is scored, however short the data
-MOST_POINTS, MOST_SQUARED = 100_000, 5_000
+MAX_POINTS, MAX_POINTS_OF_PAIRS = 100_000, 5_000
 # windows in an epoch to aim at: enough to learn from, few enough for a laptop
 WINDOWS_AN_EPOCH = 4_000
 # windows validated on after every epoch, at most
 VALIDATION_WINDOWS = 1_000
 # steps in an epoch to aim at, with batches of these sizes
 STEPS_AN_EPOCH = 32
-SMALLEST_BATCH, LARGEST_BATCH = 8, 128
+MIN_BATCH, MAX_BATCH = 8, 128
 # and fewer long windows: the memory of a step is proportional to the points
 POINTS_A_BATCH = 12_800
 # learning rate of each size of Transformer; the paper's for the paper's
@@ -44,9 +44,9 @@ def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def choose_window(window: int | Auto, rows: int, usual: int = USUAL_WINDOW) -> int:
+def choose_window(window: int | Auto, rows: int, usual: int = DEFAULT_WINDOW) -> int:
     """The usual one (the paper's 100), or a quarter of the rows where there are few."""
-    fitting = min(max(rows // 4, SHORTEST_WINDOW), usual)
+    fitting = min(max(rows // 4, MIN_WINDOW), usual)
     return fitting if isinstance(window, str) else int(window)
 
 
@@ -72,7 +72,7 @@ def choose_validation_stride(rows: int, window: int) -> int:
 
 def choose_batch_size(batch_size: int | Auto, windows: int, window: int) -> int:
     """Batches small enough that few windows still make some steps, and that long ones fit."""
-    fitting = min(max(windows // STEPS_AN_EPOCH, SMALLEST_BATCH), LARGEST_BATCH)
+    fitting = min(max(windows // STEPS_AN_EPOCH, MIN_BATCH), MAX_BATCH)
     fitting = min(fitting, max(POINTS_A_BATCH // window, 1))
     return fitting if isinstance(batch_size, str) else batch_size
 

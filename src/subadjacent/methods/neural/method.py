@@ -25,8 +25,8 @@ from subadjacent.data.windows import Stack, Windows, stack, validation_starts
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.methods.method import Fitted, Method, Model, State, require_array
 from subadjacent.methods.neural.defaults import (
-    MOST_POINTS,
-    USUAL_WINDOW,
+    DEFAULT_WINDOW,
+    MAX_POINTS,
     Auto,
     choose_batch_size,
     choose_stride,
@@ -146,11 +146,11 @@ class NeuralMethod(Method):
 
     def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — any, as a rule
         """The most points that a window of a network with these settings may have."""
-        return MOST_POINTS
+        return MAX_POINTS
 
     def usual_window(self) -> int:
         """Points in a window where it is left at "auto" and there are rows enough."""
-        return USUAL_WINDOW
+        return DEFAULT_WINDOW
 
     def usual_learning_rate(self) -> float:
         """The learning rate where it is left at "auto"."""
@@ -254,7 +254,7 @@ class NeuralMethod(Method):
         """The inverse of ``EntityNetwork.state``; refuses what does not fit."""
         arrays, facts = state
         window = facts["window"]
-        require_whole("window", window, least=2, most=MOST_POINTS)
+        require_whole("window", window, least=2, most=MAX_POINTS)
         config = self.saved_config(facts["network"], window)
         require_whole("window", window, least=2, most=self.longest_window(config))
         if config.channels != channels:

@@ -20,7 +20,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, stack
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
-from subadjacent.methods.neural.defaults import MOST_SQUARED
+from subadjacent.methods.neural.defaults import MAX_POINTS_OF_PAIRS
 from subadjacent.networks.network import Attentive, Network, WindowEvidence
 from subadjacent.scoring.evidence import ERROR_FLOOR, Array, Evidence, Reach
 from subadjacent.scoring.network import RowEvidence, judge_rows
@@ -88,10 +88,10 @@ class EntityNetwork:
         """
         if not isinstance(self.network, Attentive):
             raise InputError(f"{type(self.network).__name__} has no attention to look at")
-        if self.window > MOST_SQUARED:
+        if self.window > MAX_POINTS_OF_PAIRS:
             raise InputError(
-                f"window must be at most {MOST_SQUARED:,} points for attention to be looked at; "
-                f"got {self.window:,}"
+                f"window must be at most {MAX_POINTS_OF_PAIRS:,} points for attention to be looked "
+                f"at; got {self.window:,}"
             )
         first = max(min(row // self.window * self.window, len(rows) - self.window), 0)
         window = self._stacked(rows[first : first + self.window]).values[None]

@@ -9,8 +9,8 @@ from subadjacent.core.band import Band
 from subadjacent.errors import InputError
 from subadjacent.methods.neural.defaults import (
     LEARNING_RATES,
-    MOST_POINTS,
-    MOST_SQUARED,
+    MAX_POINTS,
+    MAX_POINTS_OF_PAIRS,
     Auto,
     choose_band,
     require_auto_or_whole,
@@ -79,7 +79,7 @@ class SubAdjacentMethod(TransformerMethod):
     def longest_window(self, config: NetworkConfig) -> int:
         """Fewer points where a matrix of all pairs is formed."""
         assert isinstance(config, SubAdjacentConfig)
-        return MOST_SQUARED if config.attention == VANILLA else MOST_POINTS
+        return MAX_POINTS_OF_PAIRS if config.attention == VANILLA else MAX_POINTS
 
     def _config(self, channels: int, band: Band) -> SubAdjacentConfig:
         return SubAdjacentConfig.sized(

@@ -23,7 +23,7 @@ from subadjacent.methods.views.states import StateView
 from subadjacent.methods.views.view import NETWORK, ForecastingView
 from subadjacent.scoring.evidence import Array, Evidence, Reach
 from subadjacent.scoring.moving import rows_ahead
-from subadjacent.scoring.usual import MARGIN
+from subadjacent.scoring.residual_scale import MARGIN
 from subadjacent.scoring.view_facts import FACTS
 from subadjacent.scoring.weights import PartWeights
 

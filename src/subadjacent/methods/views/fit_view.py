@@ -22,10 +22,16 @@ from subadjacent.ridge.axes import Rows
 from subadjacent.ridge.companions import Companions, CompanionsFit, fit_companions
 from subadjacent.ridge.period import independent_rows
 from subadjacent.ridge.sides import SegmentRidge
-from subadjacent.scoring.usual import NEVER_UNUSUAL, SCALES, ChannelScale, JointScale, chunks
-from subadjacent.scoring.usual_fit import (
-    Judged,
-    JudgedRows,
+from subadjacent.scoring.residual_scale import (
+    SCALES,
+    UNREACHABLE_SQUARE,
+    ChannelScale,
+    JointScale,
+    chunks,
+)
+from subadjacent.scoring.residual_scale_fit import (
+    AssessedMasks,
+    AssessedRows,
     ScaleFit,
     fit_channel_scale,
     fit_joint_scale,
@@ -49,7 +55,7 @@ class ViewResiduals(NamedTuple):
 
     ridge: SegmentRidge | None
     residuals: Sequence[Rows]
-    assessed: Judged
+    assessed: AssessedMasks
     axes: NDArray[np.float32]
 
 
@@ -61,7 +67,7 @@ class UnseenPart(NamedTuple):
     """
 
     rows: list[NDArray[np.float64]]
-    assessed: Judged
+    assessed: AssessedMasks
 
 
 class ViewFit(NamedTuple):
@@ -81,7 +87,7 @@ def fit_view(name: str, entities: Sequence[ViewResiduals], settings: ViewSetting
     if not any(rows_assessed.any() for rows_assessed in assessed):
         return [_of_nothing(name, left, settings) for left in entities]
     companions = [fit_companions(left.residuals, assessed) for left in entities]
-    rows = JudgedRows(assessed)
+    rows = AssessedRows(assessed)
     fits = _fit_scales(entities, companions, rows, settings)
     fitted = []
     for left, related, alone, across in zip(
@@ -95,7 +101,7 @@ def fit_view(name: str, entities: Sequence[ViewResiduals], settings: ViewSetting
 def _fit_scales(
     entities: Sequence[ViewResiduals],
     companions: Sequence[CompanionsFit],
-    rows: JudgedRows,
+    rows: AssessedRows,
     settings: ViewSettings,
 ) -> list[tuple[ChannelScale, UnseenPart]]:
     """Scales of each entity's residuals by themselves, then of those given the other channels."""
@@ -115,7 +121,7 @@ def _fit_scales(
 
 def _fit_columns(
     tables: Sequence[tuple[Sequence[Rows], float]],
-    rows: JudgedRows,
+    rows: AssessedRows,
     shape: ViewResiduals,
     settings: ViewSettings,
 ) -> Iterator[tuple[ChannelScale, UnseenPart]]:
@@ -141,7 +147,7 @@ def _with_joint(
     left: ViewResiduals,
     view: ForecastingView,
     parts: list[UnseenPart],
-    rows: JudgedRows,
+    rows: AssessedRows,
     settings: ViewSettings,
 ) -> ViewFit:
     """Add the scale of rows as a whole, in the view that judges them."""
@@ -157,7 +163,7 @@ def _with_joint(
     )
 
 
-def _means(fit: ScaleFit[Any], assessed: Judged, channels: int) -> list[NDArray[np.float64]]:
+def _means(fit: ScaleFit[Any], assessed: AssessedMasks, channels: int) -> list[NDArray[np.float64]]:
     """Mean surprise over each group of ``channels`` columns, (T, groups) a segment."""
     means = []
     for number, rows_assessed in enumerate(assessed):
@@ -172,14 +178,14 @@ def _means(fit: ScaleFit[Any], assessed: Judged, channels: int) -> list[NDArray[
 def _of_nothing(name: str, left: ViewResiduals, settings: ViewSettings) -> ViewFit:
     """A view without any residuals: no channel depends on another, no value is ever unusual."""
     channels = left.residuals[0].shape[1]
-    never = np.full((len(SCALES), channels), NEVER_UNUSUAL)
+    never = np.full((len(SCALES), channels), UNREACHABLE_SQUARE)
     alone, across = (
         ChannelScale(never, never[0], floor)
         for floor in (settings.own_floor, settings.related_floor)
     )
     joint = None
     if name == JOINT_VIEW:
-        joint = JointScale(np.full(2 * len(SCALES), NEVER_UNUSUAL), settings.own_floor)
+        joint = JointScale(np.full(2 * len(SCALES), UNREACHABLE_SQUARE), settings.own_floor)
     nothing = UnseenPart([np.zeros(len(residuals)) for residuals in left.residuals], left.assessed)
     view = ForecastingView(
         left.ridge, Companions(np.eye(channels, dtype=np.float32)), alone, across, joint

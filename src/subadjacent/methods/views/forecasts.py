@@ -21,7 +21,7 @@ from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import CLIP
 from subadjacent.ridge.few import MAX_GATHERED_ROWS, FewRows
 from subadjacent.runtime import side_by_side
-from subadjacent.scoring.usual import ChannelScale, JointSquares, Squares, chunks
+from subadjacent.scoring.residual_scale import ChannelScale, JointSquares, Squares, chunks
 from subadjacent.scoring.weights import PartWeights
 
 # residuals that are assessed at a time, in at least so many rows: averages need the rows around

@@ -27,7 +27,7 @@ from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, Watch, ignore, in_turn
 from subadjacent.scoring.outliers import apart_from_outliers, level_folds
 from subadjacent.scoring.quantiles import quantiles
-from subadjacent.scoring.usual_fit import FOLDS
+from subadjacent.scoring.residual_scale_fit import FOLDS
 
 log = logging.getLogger(__name__)
 

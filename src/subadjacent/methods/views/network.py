@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.view import NETWORK, TOTAL_WEIGHT
-from subadjacent.scoring.usual import ChannelScale, Squares, chunks
+from subadjacent.scoring.residual_scale import ChannelScale, Squares, chunks
 from subadjacent.scoring.view_facts import FACTS
 
 if TYPE_CHECKING:

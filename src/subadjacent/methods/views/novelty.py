@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from subadjacent.ridge.folds import folds as row_folds
 from subadjacent.scoring.quantiles import quantiles
-from subadjacent.scoring.usual import FLOOR
+from subadjacent.scoring.residual_scale import FLOOR
 
 # parts of the rows whose mean distances are compared, as for residuals
 BLOCKS = 10

@@ -20,7 +20,7 @@ from subadjacent.ridge.band import FAR_CLIP, BandRidge
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import SegmentRidge
-from subadjacent.scoring.usual import SCALES, ChannelScale, JointScale
+from subadjacent.scoring.residual_scale import SCALES, ChannelScale, JointScale
 from subadjacent.scoring.view_facts import FORECASTING, NOVELTIES
 from subadjacent.scoring.weights import PartWeights
 

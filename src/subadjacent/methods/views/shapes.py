@@ -19,7 +19,7 @@ from subadjacent.methods.views.forecasts import in_threads
 from subadjacent.methods.views.nearest import TABLE, prepared
 from subadjacent.methods.views.novelty import Novelty, Scores, surprise
 from subadjacent.ridge.axes import Rows, cut
-from subadjacent.scoring.tail import Tail
+from subadjacent.scoring.row_buffer import RowBuffer
 
 # a window is so many means of a few rows each. 10 or 32 change little
 # (reproduce/log.md, "States and shapes")
@@ -136,9 +136,9 @@ class ShapeView:
         """Rows that the first window of the longest length assesses."""
         return max(length.rows for length in self.lengths)
 
-    def no_windows(self) -> list[Tail]:
+    def no_windows(self) -> list[RowBuffer]:
         """The surprises of no windows: a tail of them for every length, (W, P)."""
-        return [Tail(np.zeros((0, len(length.channels)))) for length in self.lengths]
+        return [RowBuffer(np.zeros((0, len(length.channels)))) for length in self.lengths]
 
     def settled(self, rows: int) -> int:
         """How many of the first ``rows`` rows are assessed by windows that will not change."""
@@ -158,7 +158,7 @@ class ShapeView:
             firsts.append(min(max(window, 0), max(length.complete(rows) - 1, 0)))
         return firsts
 
-    def add_windows(self, windows: list[Tail], rows: Tail) -> None:
+    def add_windows(self, windows: list[RowBuffer], rows: RowBuffer) -> None:
         """Assess the windows that have become complete, given the last standardised rows."""
         for length, tail in zip(self.lengths, windows, strict=True):
             count = length.complete(rows.end)
@@ -168,7 +168,7 @@ class ShapeView:
                 tail.push(length.surprises(rows.between(first, last)))
 
     def novelty(
-        self, windows: list[Tail], rows: int, first: int, last: int, channels: int
+        self, windows: list[RowBuffer], rows: int, first: int, last: int, channels: int
     ) -> Novelty:
         """The novelty of rows ``first`` to ``last`` of a segment that has ``rows`` rows by now.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.scoring.moving import WindowSums, around, row_counts, rows_ahead
-from subadjacent.scoring.usual import SOFTNESS, Surprise, chunks
+from subadjacent.scoring.residual_scale import SOFTNESS, Surprise, chunks
 
 # decimals of a score that mean something: rows that are alike then tie
 DECIMALS = 6

@@ -24,8 +24,8 @@ from subadjacent.methods.views.settings import SHAPE
 from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths, unusual
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.moving import rows_ahead
-from subadjacent.scoring.tail import Tail
-from subadjacent.scoring.usual import MARGIN
+from subadjacent.scoring.residual_scale import MARGIN
+from subadjacent.scoring.row_buffer import RowBuffer
 from subadjacent.scoring.view_facts import FACTS
 
 # rows that come before old ones are forgotten: it takes no longer than for one. An odd number, so
@@ -94,7 +94,7 @@ class ViewsStream(ModelStream):
 
     def _begin(self) -> None:
         self.taken = self.given = self._forgotten = 0
-        self._tails = {name: Tail(rows) for name, rows in self._empty().items()}
+        self._tails = {name: RowBuffer(rows) for name, rows in self._empty().items()}
         self._windows = [] if self._shapes is None else self._shapes.no_windows()
 
     def _empty(self) -> dict[str, NDArray[Any]]:
@@ -242,7 +242,7 @@ class ViewsStream(ModelStream):
         traces = dict(zip(self._traces, added.T / self._model.unit, strict=True))
         return Evidence(score, by_channel, expected, traces, self._traces)
 
-    def _needed(self, final: _Final) -> Iterator[tuple[Tail, int]]:
+    def _needed(self, final: _Final) -> Iterator[tuple[RowBuffer, int]]:
         """Every table, and the first of its rows that a later step looks back at."""
         residuals, combined, scores = final
         rows = min(residuals - self._behind, combined)
@@ -291,7 +291,7 @@ class ViewsStream(ModelStream):
             ends |= {f"{WINDOWS}{n}": length.complete(self.taken) for n, length in lengths}
             names |= {id(tail): f"{WINDOWS}{n}" for n, tail in enumerate(self._windows)}
         restored = {
-            (name := names[id(tail)]): Tail(
+            (name := names[id(tail)]): RowBuffer(
                 check_table(name, state.arrays[name], tail.rows, ends[name] - first), first
             )
             for tail, first in self._needed(final)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from subadjacent.methods.views.settings import RHYTHM
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.sides import SegmentRidge
-from subadjacent.scoring.usual import JOINT_SOFTNESS, SOFTNESS, ChannelScale, JointScale
+from subadjacent.scoring.residual_scale import JOINT_SOFTNESS, SOFTNESS, ChannelScale, JointScale
 from subadjacent.scoring.view_facts import FACTS, FORECASTING
 
 # names of the other forms in which residuals are assessed, beside a residual by itself

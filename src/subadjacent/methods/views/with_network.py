@@ -23,8 +23,8 @@ from subadjacent.methods.views.method import EntityFit, ViewsMethod, in_own_unit
 from subadjacent.methods.views.network import NetworkView, add_network
 from subadjacent.methods.views.settings import FULL
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.usual import SCALES, SOFTNESS, ChannelScale, chunks
-from subadjacent.scoring.usual_fit import JudgedRows, fit_channel_scale
+from subadjacent.scoring.residual_scale import SCALES, SOFTNESS, ChannelScale, chunks
+from subadjacent.scoring.residual_scale_fit import AssessedRows, fit_channel_scale
 from subadjacent.scoring.weights import typical_surprise
 
 Residuals = list[NDArray[np.float32]]
@@ -171,7 +171,7 @@ def _fit_scales(
 
 
 def _fit_scale(by_segment: Residuals, floor: float) -> _NetworkScale:
-    rows = JudgedRows([np.ones(len(residuals), bool) for residuals in by_segment])
+    rows = AssessedRows([np.ones(len(residuals), bool) for residuals in by_segment])
     fit = fit_channel_scale(by_segment, rows, None, floor)
     unseen = [
         fit.surprise(number, first, last).mean(axis=1)

@@ -14,7 +14,7 @@ from subadjacent.service.answers import PROBLEMS, Json
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.schemas import Acknowledge, AlarmList, AlarmRecord, Key
 
-LISTED = 100
+DEFAULT_LIMIT = 100
 """Alarms where nobody says how many."""
 
 router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
@@ -27,7 +27,7 @@ async def list_alarms(
         str | None, Query(max_length=200, description="Its name; of all series if left out.")
     ] = None,
     state: Annotated[Literal["open", "closed", "all"], Query(description="Which of them.")] = "all",
-    limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = LISTED,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = DEFAULT_LIMIT,
     before: Annotated[
         int | None, Query(ge=1, le=2**62, description="The `id` of an alarm, to page on.")
     ] = None,

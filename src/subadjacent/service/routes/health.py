@@ -1,4 +1,4 @@
-"""Is it there, and does it work."""
+"""Health, readiness and metrics."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ FILE_BODY: dict[str, Any] = {
     },
 }
 
-ONE_AT_A_TIME = asyncio.Semaphore(1)
+FILE_SCORING = asyncio.Semaphore(1)
 """Files that are scored: each may take a core for seconds."""
 
 
@@ -121,7 +121,7 @@ async def score(request: Request, model: ModelName) -> Response:
         max_columns=max_columns(limits.channels),
         folder=registry.folder,
     )
-    async with ONE_AT_A_TIME:
+    async with FILE_SCORING:
         detector = await run_in_threadpool(registry.models.detector, known.key)
         found = await run_in_threadpool(partial(score_batch, detector, batch))
     return Json(found)

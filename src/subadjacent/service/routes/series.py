@@ -21,10 +21,10 @@ from subadjacent.service.schemas import (
     ROWS_EXAMPLE,
     HistoryRecord,
     Mute,
+    PushRecord,
     SeriesList,
     SeriesRecord,
     Switch,
-    TakenRecord,
 )
 from subadjacent.service.times import check_ahead
 
@@ -87,7 +87,7 @@ async def delete_series(request: Request, name: SeriesName) -> Response:
 
 @router.post(
     ROWS_PATH.removeprefix(PREFIX),
-    response_model=TakenRecord,
+    response_model=PushRecord,
     openapi_extra={"requestBody": ROWS_BODY},
 )
 async def push_rows(request: Request, name: SeriesName) -> Response:

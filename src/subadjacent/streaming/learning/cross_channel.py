@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.running_moments import ROUNDING
+from subadjacent.streaming.learning.moments import ROUNDING
 
 Array = NDArray[np.float64]
 
-MOST_CHANNELS = 256
+MAX_CHANNELS = 256
 """Series of more channels have no such regressions: the inverse takes the cube of the channels."""
 
 PENALTY = 0.01
@@ -39,7 +39,7 @@ look as if they had left it. The same as for rows that are learned from; others 
 
 def has_relations(channels: int) -> bool:
     """Whether a series of so many channels is judged by their relations."""
-    return 1 < channels <= MOST_CHANNELS
+    return 1 < channels <= MAX_CHANNELS
 
 
 class CrossChannelRegression:

@@ -35,7 +35,7 @@ SUB_ADJACENT = np.array([0, *range(5, FEATURES)])
 NEAREST = LAGS[SUB_ADJACENT[1] - 1][0]
 """The smallest lag among them: five."""
 
-PENALTY, PENALTY_PER_ROW, LEAST_PENALTY = 1e-3, 1e-6, 0.5
+PENALTY, PENALTY_PER_ROW, MIN_PENALTY = 1e-3, 1e-6, 0.5
 """Ridge penalty of a feature: a share of its own sum of squares, an amount for each row learned
 from, and a constant, in rows."""
 
@@ -125,9 +125,9 @@ class Expectation:
     def _fit(self) -> None:
         penalised = self.gram.copy()
         diagonal = penalised.reshape(len(penalised), -1)[:, :: FEATURES + 1]
-        diagonal += PENALTY * diagonal + (PENALTY_PER_ROW * self.rows + LEAST_PENALTY)
+        diagonal += PENALTY * diagonal + (PENALTY_PER_ROW * self.rows + MIN_PENALTY)
         near_targets = self.cross_products.copy()
-        near_targets[:, 1] += LEAST_PENALTY * PRIOR_WEIGHT
+        near_targets[:, 1] += MIN_PENALTY * PRIOR_WEIGHT
         weights = np.zeros(self._weights.shape)
         weights[0] = np.linalg.solve(penalised, near_targets[..., None])[..., 0]
         targets = self.cross_products[:, SUB_ADJACENT, None]

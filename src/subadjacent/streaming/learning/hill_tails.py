@@ -28,7 +28,7 @@ KNOT_SHARES = 0.05, 0.002
 PRIOR_VALUES, PRIOR_EXCESS = 5.0, 0.25
 """Prior of the tail: as if so many values had been seen in it, with this mean excess."""
 
-LEAST_EXCESS, MOST_EXCESS = 0.05, 1.0
+MIN_EXCESS, MAX_EXCESS = 0.05, 1.0
 """Bounds of the mean excess: lighter and heavier tails are not believed."""
 
 LOG_OFFSET = 1e-12
@@ -124,8 +124,8 @@ def _fit_tails(counts: Array) -> Array:
     # a value is in the middle of its bin, and counts once for each bin that it is higher
     excess = BIN_WIDTH * (beyond / 2 + np.add.reduce(at_least * above, axis=-1))
     mean_excess = (excess + PRIOR_VALUES * PRIOR_EXCESS) / (beyond + PRIOR_VALUES)
-    np.maximum(mean_excess, LEAST_EXCESS, out=mean_excess)
-    np.minimum(mean_excess, MOST_EXCESS, out=mean_excess)
+    np.maximum(mean_excess, MIN_EXCESS, out=mean_excess)
+    np.minimum(mean_excess, MAX_EXCESS, out=mean_excess)
     lower_surprise, upper_surprise = -np.log((beyond + 0.5) / (total + 1))
     lower, upper = _LOGS[last - 1 - knot]
     rise = upper - lower

@@ -24,11 +24,11 @@ ENTRIES = LONGEST + len(LENGTHS)
 """Numbers kept of a reference: its values, and the sum of squares of its last rows for each of the
 lengths."""
 
-REFERENCES = 2_000
+MAX_REFERENCES = 2_000
 """References of each channel: the windows that ended at each of so many last rows. Half as many
 cost six points on telemetry, twice as many gain one (the log, "Learning while it watches")."""
 
-MOST_VALUES = 20_000
+MAX_VALUES = 20_000
 """References times channels at most: wide rows have fewer references."""
 
 EXCLUSION_ZONE = 32
@@ -49,11 +49,11 @@ class ReferenceWindows:
     """
 
     def __init__(self, channels: int) -> None:
-        self.size = min(REFERENCES, MOST_VALUES // channels)
+        self.size = min(MAX_REFERENCES, MAX_VALUES // channels)
         self._slots = _empty_slots(channels, 1)
 
-    def add(self, rows: Array, row_numbers: NDArray[np.int64], calm: NDArray[np.bool_]) -> None:
-        """Keep the windows that end at rows with these numbers as references, if they were calm.
+    def add(self, rows: Array, row_numbers: NDArray[np.int64], normal: NDArray[np.bool_]) -> None:
+        """Keep the windows that end at rows with these numbers as references, if they were normal.
 
         ``rows`` are those of all the windows, (B + LONGEST - 1, C).
         """
@@ -64,7 +64,7 @@ class ReferenceWindows:
         new[:, :LONGEST] = values
         for entry, length in enumerate(LENGTHS, start=LONGEST):
             squares = np.square(values[:, -length:]).sum(axis=1)
-            new[:, entry] = np.where(calm, squares, UNUSED)
+            new[:, entry] = np.where(normal, squares, UNUSED)
         first, last = int(slots[0]), int(slots[-1])
         are_consecutive = last - first == len(slots) - 1
         # a slice is quicker to write to

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.ridge.period import channel_periods
-from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.history import MINI_BATCH
 
 Array = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ CLIPPED_PERCENT = 1
 SAME_PERIOD = 0.02
 """A period that differs from the known one by less than this share, or by two rows, is the same."""
 
-LEAST_NEWEST_SHARE = 0.15
+MIN_NEWEST_SHARE = 0.15
 """The least share that the newest cycle has in the mean over cycles."""
 
 HALF_LIFE = 4.0
@@ -82,7 +82,7 @@ class Seasons:
             return
         places = channels, row_numbers[:, None] % self.periods[channels]
         profile, counts = self.profile[places], self.counts[places]  # (B, channels with a cycle)
-        share = np.maximum(1 / (counts + 1), LEAST_NEWEST_SHARE)
+        share = np.maximum(1 / (counts + 1), MIN_NEWEST_SHARE)
         self.profile[places] = profile + share * (values[:, channels] - profile)
         self.counts[places] = counts + 1
 

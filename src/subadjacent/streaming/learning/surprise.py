@@ -22,7 +22,7 @@ TIME_CONSTANT = 6_000.0
 VIEW_WEIGHT, SCORE_WEIGHT = 0.5, 0.5
 """Weight of the surprise of a view, for views agree in part; and of that of a model's score."""
 
-MOST_OF_A_VIEW = 20.0
+MAX_VIEW_SURPRISE = 20.0
 """The highest surprise of one view. It takes 18 of one view alone to open an alarm where nothing
 else departs; a higher one is beyond what a few thousand rows can tell. 40 costs 1 to 6 points where
 there are many channels (reproduce/log.md, "Alarms of many channels")."""
@@ -53,21 +53,21 @@ class StreamSurprise:
         surprise of its first move is that of one row in all rows before it.
         """
         first_move = math.log(min(rows, TIME_CONSTANT))
-        most = np.where(has_moved, MOST_OF_A_VIEW, first_move)
+        most = np.where(has_moved, MAX_VIEW_SURPRISE, first_move)
         surprise = self.tails.surprise(_traces(by_view, scores))
         of_views = surprise[:, : math.prod(self._shape)].reshape(by_view.shape)
         by_channel = np.add.reduce(np.minimum(of_views, most), axis=1)
         powers = np.add.reduce(np.power(by_channel, CHANNEL_NORM), axis=1)
         total: Array = VIEW_WEIGHT * np.power(powers, 1 / CHANNEL_NORM)
         if scores is not None:
-            total += SCORE_WEIGHT * np.minimum(surprise[:, -1], MOST_OF_A_VIEW)
+            total += SCORE_WEIGHT * np.minimum(surprise[:, -1], MAX_VIEW_SURPRISE)
         return by_channel, total
 
     def learn(
-        self, by_view: Array, scores: Array | None, calm: NDArray[np.bool_], forgetting: float
+        self, by_view: Array, scores: Array | None, normal: NDArray[np.bool_], forgetting: float
     ) -> None:
-        """Count departures and scores; those of rows that were not calm count less."""
-        weights = np.where(calm, 1.0, ALARM_WEIGHT)
+        """Count departures and scores; those of rows that were not normal count less."""
+        weights = np.where(normal, 1.0, ALARM_WEIGHT)
         self.tails.learn(_traces(by_view, scores), weights, forgetting)
 
     def fit(self) -> None:

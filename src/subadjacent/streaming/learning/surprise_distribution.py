@@ -1,7 +1,7 @@
-"""The severity of a surprise, reported or not, by its return period among calm rows.
+"""The severity of a surprise, of a new event or not, by its return period among normal rows.
 
-The surprise of calm rows is counted in a histogram, which a forgetting factor discounts. The log of
-the return period is interpolated between 0, the highest 1 % and the highest 0.1 %; beyond, the
+The surprise of normal rows is counted in a histogram, which a forgetting factor discounts. The log
+of the return period is interpolated between 0, the highest 1 % and the highest 0.1 %; beyond, the
 excess is exponential.
 
 Shapes: B rows.
@@ -23,7 +23,7 @@ BIN_WIDTH, BINS = 0.1, 1_000
 LOWER_SHARE, UPPER_SHARE = 0.01, 0.001
 """Shares of rows beyond the lower and the upper knot; the tail begins at the upper one."""
 
-PRIOR_ROWS, PRIOR_EXCESS, LEAST_EXCESS = 5.0, 1.0, 0.3
+PRIOR_ROWS, PRIOR_EXCESS, MIN_EXCESS = 5.0, 1.0, 0.3
 """Prior of the tail: as if so many rows had been seen in it, with this mean excess; and the least
 mean excess that is believed."""
 
@@ -84,7 +84,7 @@ class SurpriseDistribution:
         log_period = -math.log((beyond + 1) / (total + 2))
         excess = float(self.counts[knot:] @ _SURPRISES[knot:]) - beyond * surprise
         mean_excess = (excess + PRIOR_ROWS * PRIOR_EXCESS) / (beyond + PRIOR_ROWS)
-        return surprise, log_period, max(mean_excess, LEAST_EXCESS)
+        return surprise, log_period, max(mean_excess, MIN_EXCESS)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The histogram; ``restore`` is the inverse."""

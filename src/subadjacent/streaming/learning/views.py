@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.scoring.baseline_profile import ExpectedRange
 from subadjacent.streaming.learning.cross_channel import CrossChannelRegression, has_relations
 from subadjacent.streaming.learning.expectation import (
     NEAREST,
@@ -22,21 +23,18 @@ from subadjacent.streaming.learning.expectation import (
     Expectation,
     lag_features,
 )
-from subadjacent.streaming.learning.history import RowHistory
-from subadjacent.streaming.learning.mini_batch import MINI_BATCH
+from subadjacent.streaming.learning.expected_range import RowsWithoutEvent
+from subadjacent.streaming.learning.history import MINI_BATCH, RowHistory
+from subadjacent.streaming.learning.moments import RunningMoments, Standardiser
 from subadjacent.streaming.learning.references import (
     EXCLUSION_ZONE,
     LENGTHS,
     LONGEST,
     ReferenceWindows,
 )
-from subadjacent.streaming.learning.running_moments import RunningMoments
 from subadjacent.streaming.learning.seasons import Seasons
-from subadjacent.streaming.learning.standardiser import Standardiser
-from subadjacent.streaming.learning.stillness import STILLNESS_ROWS, stillness
-from subadjacent.streaming.learning.usual_range import RowsWithoutEvent, UsualRange
-from subadjacent.streaming.learning.windows import windows
-from subadjacent.streaming.nested import join_names, split_names
+from subadjacent.streaming.learning.windows import STILLNESS_ROWS, stillness, windows
+from subadjacent.streaming.saved_state import join_names, split_names
 
 Array = NDArray[np.float64]
 
@@ -109,7 +107,7 @@ class ChannelViews:
         if self._imputed_last is not None:
             standardised = self._imputed(standardised, self._imputed_last)
         self.history.add(standardised)
-        self.without_event.see(rows)
+        self.without_event.add(rows)
         self.rows += len(rows)
         return standardised
 
@@ -172,8 +170,8 @@ class ChannelViews:
         seasonal = self.seasons.features(self._missing_rows + self.rows - count, count)
         return lag_features(self.history.last(count + REACH), seasonal, count)
 
-    def usual_range(self, departures: Departures, calm: NDArray[np.bool_]) -> UsualRange:
-        """What is told of the rows that were added last, of which some are ``calm``, (B,)."""
+    def expected_range(self, departures: Departures, normal: NDArray[np.bool_]) -> ExpectedRange:
+        """The expected range of the rows added last, of which some are ``normal``, (B,)."""
 
         def expect(rows: Array, ago: int) -> Array:
             row: Array = self._expected(rows, self.rows - 1 - ago, 1)[0]
@@ -181,9 +179,9 @@ class ChannelViews:
 
         half_range = self.moments.half_range
         expected = self.without_event.expected(
-            self.history, departures.sub_adjacent, calm, half_range, expect
+            self.history, departures.sub_adjacent, normal, half_range, expect
         )
-        return self.without_event.usual_range(expected, half_range, self.standardiser)
+        return self.without_event.expected_range(expected, half_range, self.standardiser)
 
     def end_burn_in(self) -> None:
         """Take units, moments and a first fit from the rows of the burn-in."""
@@ -196,15 +194,15 @@ class ChannelViews:
         self.relations.learn(standardised, 1.0)
         self._request_fit()
 
-    def learn(self, departures: Departures, calm: NDArray[np.bool_]) -> None:
-        """Learn from the calm rows of the last mini-batch, and search for periods if it is time."""
-        if calm.any():
-            row_numbers = np.flatnonzero(calm) + self.rows - MINI_BATCH
+    def learn(self, departures: Departures, normal: NDArray[np.bool_]) -> None:
+        """Learn from the normal rows of the last mini-batch; search for periods if it is due."""
+        if normal.any():
+            row_numbers = np.flatnonzero(normal) + self.rows - MINI_BATCH
             features, near, sub_adjacent, _ = departures
             rows = self.history.last(MINI_BATCH)
-            if not calm.all():
-                features, near, sub_adjacent = features[calm], near[calm], sub_adjacent[calm]
-                rows = rows[calm]
+            if not normal.all():
+                features, near, sub_adjacent = features[normal], near[normal], sub_adjacent[normal]
+                rows = rows[normal]
             # a single wild value shall teach little. Rows are clipped around the mean, not around
             # what was expected: else a wrong expectation would confirm itself
             clipped = self.moments.clip_rows(rows, CLIP)
@@ -242,10 +240,10 @@ class ChannelViews:
     def _search_periods(self) -> None:
         """Search for periods; a new one changes features, so that they are learned from anew."""
         count = len(self.history)
-        rows, calm = self.history.last(count), self.history.calm(count)
+        rows, normal = self.history.last(count), self.history.normal(count)
         changed = self.seasons.search(rows, self._missing_rows + self.rows - 1)
         if len(changed):
-            weights = np.exp(np.arange(-count, 0) / TIME_CONSTANT) * calm
+            weights = np.exp(np.arange(-count, 0) / TIME_CONSTANT) * normal
             clipped = self.moments.clip_rows(rows, CLIP)
             self.expectation.relearn(changed, self._features(count), clipped, weights)
 
@@ -258,8 +256,8 @@ class ChannelViews:
         count = min(count, len(self.history) - zone - LONGEST)
         if count > 0:
             rows = self.history.last(zone + count + LONGEST - 1)[:-zone]
-            calm = self.history.calm(zone + count)[:-zone]
-            self.references.add(rows, np.arange(-count, 0) + self.rows - zone, calm)
+            normal = self.history.normal(zone + count)[:-zone]
+            self.references.add(rows, np.arange(-count, 0) + self.rows - zone, normal)
 
     def skip(self, rows: int) -> None:
         """Let the phases of cycles go on over so many missing rows."""
@@ -271,7 +269,7 @@ class ChannelViews:
         1 is the latest row; ``first`` is at most the length of the history.
         """
         accepted = slice(0, first - last + 1)
-        self.history.calm(first)[accepted] = True
+        self.history.normal(first)[accepted] = True
         features, rows = self._features(first)[accepted], self.history.last(first)[accepted]
         row_numbers = np.arange(self.rows - first, self.rows)[accepted]
         near, sub_adjacent = self.expectation.residuals(features, rows)

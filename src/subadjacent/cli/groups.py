@@ -1,0 +1,140 @@
+"""Groups of options that several commands share: files, training rows, the detector."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from subadjacent.cli import options as option
+from subadjacent.cli.detector import build_detector
+from subadjacent.cli.progress import say
+from subadjacent.cli.wording import errors_about
+from subadjacent.showing import visible
+
+if TYPE_CHECKING:
+    from subadjacent.data.files import Columns, Rows
+    from subadjacent.detectors.base import BaseDetector
+    from subadjacent.workflow.fit import TrainingRows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input:
+    """The files that a command reads, and the roles of their columns."""
+
+    files: option.Files
+    time: option.Time = None
+    time_format: option.TimeFormat = None
+    entity: option.Entity = None
+    label: option.Label = None
+    ignore: option.Ignore = None
+    columns: option.Take = None
+    missing: option.Missing = None
+
+    @property
+    def title(self) -> str:
+        """The names of the files, as the title of a page."""
+        return visible(", ".join(Path(file).name for file in self.files))
+
+    def roles(self, channels: Sequence[str] = ()) -> Columns:
+        """The columns that options name; ``channels`` are those of a model."""
+        from subadjacent.data.files import Columns
+
+        return Columns(
+            time=self.time,
+            entity=self.entity,
+            label=self.label,
+            ignore=tuple(self.ignore or ()),
+            only=tuple(self.columns or ()),
+            known=tuple(channels),
+            missing=tuple(self.missing or ()),
+        )
+
+    def open(self, channels: Sequence[str] = (), *, quiet: bool) -> Rows:
+        """Open the files, and print notes on them."""
+        from subadjacent.data.files import open_files
+
+        with errors_about(self.files):
+            rows = open_files(self.files, self.roles(channels), time_format=self.time_format)
+        for note in rows.notes:
+            say(note, quiet=quiet)
+        return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """Which rows to fit on."""
+
+    train_fraction: option.TrainFraction = 0.5
+    train_until: option.TrainUntil = None
+
+    @property
+    def rows(self) -> TrainingRows:
+        """The rule, as the library has it."""
+        from subadjacent.workflow.fit import TrainingRows
+
+        return TrainingRows(self.train_fraction, self.train_until)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOnAll(Training):
+    """Which rows to fit on: all of them, unless an option says otherwise."""
+
+    train_fraction: option.TrainFraction = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The detector to fit, and its settings."""
+
+    detector: option.DetectorName = "default"
+    false_alarms: option.FalseAlarms = None
+    config: option.Config = None
+    max_training_time: option.MaxTrainingTime = None
+    device: option.Device = None
+    seed: option.Seed = None
+
+    def build(self) -> BaseDetector:
+        """The detector; settings that are wrong for any data are refused."""
+        return build_detector(
+            self.detector,
+            config=self.config,
+            false_alarms=self.false_alarms,
+            max_training_time=self.max_training_time,
+            device=self.device,
+            seed=self.seed,
+        )
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Spread the fields of a command's dataclass parameters into options of their own.
+
+    Commands share options by sharing a dataclass, so an option is declared once.
+    """
+    groups: dict[str, Any] = {}
+    options: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        group: Any = parameter.annotation
+        if not hasattr(group, "__dataclass_fields__"):
+            options.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        groups[parameter.name] = group
+        hints = get_type_hints(group, include_extras=True)
+        defaults = inspect.signature(group).parameters
+        options += [
+            defaults[field.name].replace(annotation=hints[field.name]) for field in fields(group)
+        ]
+
+    def run(**values: Any) -> None:
+        built = {
+            name: group(**{field.name: values.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
+        }
+        command(**values, **built)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    return run
