@@ -104,5 +104,5 @@ def test_the_command_detects_and_reports(packages: Path, tmp_path: Path) -> None
     model = "plant-anomalies/model"
     run(packages, tmp_path, *command, "score", model, "plant.csv", "-o", "again.csv")
     assert (tmp_path / "again.csv").read_text().count("\n") == 1501
-    done = run(packages, tmp_path, *command, "detect", "plant.csv", "--network", "small", code=1)
+    done = run(packages, tmp_path, *command, "detect", "plant.csv", "--detector", "hybrid", code=1)
     assert "pip install 'subadjacent[network]'" in done.stderr

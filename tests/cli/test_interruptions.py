@@ -33,7 +33,7 @@ run()
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
 )
-@pytest.mark.parametrize("verb", ["fit", "detect"])
+@pytest.mark.parametrize("verb", ["detect", pytest.param("fit", marks=pytest.mark.sweep)])
 def test_a_stopped_fit_leaves_nothing(
     command: Run, tmp_path: Path, verb: str, number: int, code: int
 ) -> None:
@@ -153,7 +153,7 @@ def test_a_disk_that_fills_up_is_said_and_holds_nothing_half_written(
     for size, arguments, named in (
         ("40k", [*fit, "disk/model"], "disk/model"),
         ("8k", [*score, "disk/s.parquet"], "disk/s.parquet"),
-        ("1200k", detect, "disk/out/report.html"),
+        ("200k", detect, "disk/out/report.html"),
     ):
         disk = little_disk(size)
         done = command(*arguments, code=1)

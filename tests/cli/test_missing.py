@@ -79,13 +79,6 @@ def test_a_hole_in_the_rows_to_fit_on_is_named(command: Run, folder: Path) -> No
     assert anomalous(folder / "early" / "scores.csv") == list(range(100, 150))
 
 
-def test_a_column_without_any_value_is_an_alarm_over_the_whole_file(
-    command: Run, folder: Path
-) -> None:
-    command("score", "model", "gone.csv", "-o", "gone-scores.csv")
-    assert anomalous(folder / "gone-scores.csv") == list(range(ROWS))
-
-
 def test_a_column_that_is_mostly_missing_is_not_fitted_on(command: Run, folder: Path) -> None:
     done = command("fit", "mostly.csv", "--train-fraction", 1, "-o", "none", code=1)
     assert done.stderr.endswith(
@@ -94,10 +87,3 @@ def test_a_column_that_is_mostly_missing_is_not_fitted_on(command: Run, folder: 
         "fill_limit in a --config file\n"
     )
     assert not (folder / "none").exists()
-
-
-def test_a_longer_fill_limit_fills_the_hole_without_a_word(command: Run, folder: Path) -> None:
-    (folder / "settings.toml").write_text("fill_limit = 50\n")
-    options = ("--config", "settings.toml", "--train-fraction", 1)
-    said = command("fit", "early.csv", *options, "-o", "patient").stderr
-    assert "missing" not in said

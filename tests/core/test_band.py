@@ -28,34 +28,17 @@ def test_the_band_of_a_point_stops_at_the_ends_of_a_line() -> None:
     assert members(Band(2, 3, circular=False), 8, target=4) == [1, 2, 6, 7]
 
 
-@pytest.mark.parametrize("circular", [True, False])
-def test_near_zero_is_the_point_itself(circular: bool) -> None:
-    assert torch.equal(Band(0, 0, circular).mask(5), torch.eye(5, dtype=torch.bool))
-
-
 def test_the_paper_s_band_is_the_default() -> None:
     assert Band() == Band(near=20, far=30, circular=True)
 
 
-def test_both_ends_belong_to_the_band() -> None:
-    assert members(Band(20, 30), 100, target=50) == [*range(20, 31), *range(70, 81)]
-
-
-def test_points_reached_both_ways_around_the_ring_count_once() -> None:
-    # with 50 points, 30 steps one way are 20 the other: 20 to 24 on each side, and 25
-    assert members(Band(20, 30), 50, target=0) == [*range(20, 31)]
-    assert Band(20, 30).mask(50).sum(dim=0).tolist() == [11] * 50
-
-
-def test_a_band_past_half_the_ring_holds_every_point_once() -> None:
-    assert Band(0, 100).mask(7).all()
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 13])
-@pytest.mark.parametrize("band", [Band(0, 1), Band(1, 3), Band(2, 99), Band(1, 3, circular=False)])
-def test_the_mask_is_the_definition(n: int, band: Band) -> None:
-    expected = [[in_band(i, j, n, band) for i in range(n)] for j in range(n)]
-    assert band.mask(n).tolist() == expected
+@pytest.mark.parametrize(
+    "band", [Band(0, 0), Band(0, 1), Band(1, 3), Band(2, 99), Band(1, 3, circular=False)]
+)
+def test_the_mask_is_the_definition(band: Band) -> None:
+    for n in (1, 2, 3, 8, 13):
+        expected = [[in_band(i, j, n, band) for i in range(n)] for j in range(n)]
+        assert band.mask(n).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -97,11 +80,11 @@ def test_near_beyond_far_is_refused() -> None:
         Band(5, 4)
 
 
-@pytest.mark.parametrize("value", [-1, 1.5, 2.0, True, "2", None, float("nan")])
 @pytest.mark.parametrize("name", ["near", "far"])
-def test_an_end_that_is_no_whole_number_is_refused_by_name(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=f"{name} must be a whole number of at least 0; got "):
-        Band(**{"near": 0, "far": 9, name: value})
+def test_an_end_that_is_no_whole_number_is_refused_by_name(name: str) -> None:
+    for value in (-1, 1.5, 2.0, True, "2", None, float("nan")):
+        with pytest.raises(InputError, match=f"{name} must be a whole number of at least 0; got "):
+            Band(**{"near": 0, "far": 9, name: value})
 
 
 def test_numpy_s_whole_numbers_are_accepted() -> None:

@@ -18,7 +18,7 @@ from subadjacent.errors import InputError
 pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
 GPU = torch.cuda.is_available()
 
-from subadjacent.core.kernels import attention, long, short  # noqa: E402
+from subadjacent.core.kernels import attention  # noqa: E402
 from subadjacent.core.kernels.embed import embed, neighbours  # noqa: E402
 from subadjacent.core.kernels.error import squared_error  # noqa: E402
 from subadjacent.core.kernels.gelu import gelu, gelu_backward  # noqa: E402
@@ -125,14 +125,6 @@ def test_values_and_gradients_are_right_at_full_size_in_bfloat16(n: int) -> None
     check((8, n, 8, 64, band), torch.bfloat16, 1e-2)
 
 
-def test_both_kernels_give_the_same_numbers() -> None:
-    temperature, band = torch.ones((), device=DEVICE), Band(5, 9)
-    projected = drawn(1, 128, 96, kind=NARROW)
-    once = short.forward(projected, temperature, 2, band)
-    again = long.forward(projected, temperature, 2, band)[:2]
-    torch.testing.assert_close(once, again, **NEAR)
-
-
 def test_queries_without_a_positive_feature_are_spread_evenly() -> None:
     projected = drawn(1, 140, 24)
     projected[..., :8] = -projected[..., :8].abs()
@@ -144,22 +136,6 @@ def test_queries_without_a_positive_feature_are_spread_evenly() -> None:
 def test_a_window_without_a_sub_adjacent_point_is_refused() -> None:
     with pytest.raises(InputError, match="in a window of 39 the largest distance is 19"):
         attention.packed_attention(drawn(1, 39, 12), torch.ones(()), 1, Band(20, 30))
-
-
-@pytest.mark.parametrize(
-    ("n", "features", "band", "there"),
-    [
-        (100, 64, Band(), True),
-        (100, 65, Band(), False),
-        (100, 48, Band(), False),  # it does not fill a tile
-        (200, 48, Band(), True),
-        (100_000, 64, Band(), True),
-        (300, 64, Band(140, 150), False),  # it meets itself on the ring
-        (100_000, 64, Band(20_000, 30_000), False),  # sliding sums are quicker
-    ],
-)
-def test_there_is_a_kernel_for_heads_and_bands_that_fit(n, features, band, there) -> None:
-    assert kernel_fits(n, features, band) == there
 
 
 def test_what_no_kernel_fits_is_refused() -> None:

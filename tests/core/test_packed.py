@@ -71,7 +71,7 @@ def test_values_and_gradients_are_those_of_the_plain_form(sizes) -> None:
     )
 
 
-@pytest.mark.parametrize("n", [100, 1000, 5000])
+@pytest.mark.parametrize("n", [100, 1000])
 def test_in_bfloat16_values_and_gradients_are_right_but_for_rounding(n: int) -> None:
     projected = torch.randn(2, n, 96).bfloat16()
     found = packed_attention(projected, torch.tensor(1.3), 2, Band(20, 30))
@@ -92,18 +92,6 @@ def test_there_is_no_second_derivative() -> None:
     (gradient,) = torch.autograd.grad(found, projected, create_graph=True)
     with pytest.raises(RuntimeError, match="twice"):
         gradient.sum().backward()
-
-
-def test_gradients_are_those_of_small_steps() -> None:
-    # away from zero, where the mapping jumps
-    projected = torch.randn(2, 6, 24, dtype=torch.float64)
-    projected = (projected + 0.1 * projected.sign()).requires_grad_()
-    temperature = torch.tensor(0.9, dtype=torch.float64, requires_grad=True)
-
-    def attend(projected: Tensor, temperature: Tensor) -> tuple[Tensor, ...]:
-        return tuple(packed_attention(projected, temperature, 2, Band(1, 2)))
-
-    assert torch.autograd.gradcheck(attend, (projected, temperature))
 
 
 @pytest.mark.parametrize("value", [0.0, -0.0, -1e-30, 1e-30])

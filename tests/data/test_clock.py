@@ -91,10 +91,6 @@ def test_a_long_gap_starts_a_new_segment_and_a_short_one_does_not() -> None:
     assert read_clock(times, fill_limit=0, name="X") == Clock(60.0, (0, 3, 4))
 
 
-def test_a_gap_beyond_the_limit_may_have_any_length() -> None:
-    assert read_clock(at(0, 60, 120, 1000, 1060), fill_limit=2, name="X") == Clock(60.0, (0, 3))
-
-
 def test_plain_numbers_keep_their_own_unit() -> None:
     clock = read_clock(np.array([0.5, 0.75, 1.0, 3.0, 3.25]), fill_limit=2, name="X")
     assert clock == Clock(0.25, (0, 3), unit="own")
@@ -117,10 +113,6 @@ def test_whole_months_are_measured_in_days() -> None:
 def test_fewer_than_two_rows_have_no_interval() -> None:
     for rows in [0, 1]:
         assert read_clock(at(*range(rows)), fill_limit=5, name="X") == Clock(None, (0,))
-
-
-def test_two_rows_have_the_interval_between_them() -> None:
-    assert read_clock(at(0, 17), fill_limit=5, name="X") == Clock(17.0, (0,))
 
 
 def test_the_lower_median_is_the_interval_so_that_a_gap_is_a_gap() -> None:

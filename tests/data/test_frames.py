@@ -94,24 +94,6 @@ def test_a_frame_without_times_is_one_unbroken_segment(library: Library) -> None
 
 
 @each
-def test_a_long_gap_in_time_breaks_the_series(library: Library) -> None:
-    frame = library.frame({"t": minutes(0, 1, 2, 10, 11, 13), "a": range(6)})
-    assert read(frame, fill_limit=3).series[0].segments == ((0, 3), (3, 6))
-    assert read(frame, fill_limit=7).series[0].segments == ((0, 6),)
-
-
-@each
-def test_a_clock_that_ticks_wrongly_is_refused(library: Library) -> None:
-    def told(*numbers: float) -> str:
-        return refusal(library.frame({"t": minutes(*numbers), "a": range(len(numbers))}))
-
-    assert "times of X must increase from row to row; row 2 has" in told(0, 1, 1)
-    assert told(0, 1, 1).endswith("drop duplicates first")
-    assert told(0, 2, 1).endswith("sort the rows by time first")
-    assert "times of X must tick regularly" in told(0, 1, 1.5, 3.7, 4, 6.1)
-
-
-@each
 def test_a_missing_time_is_refused(library: Library) -> None:
     frame = library.frame({"t": [NOON, None, *minutes(2)], "a": range(3)})
     assert refusal(frame) == "times of X must be known in every row; row 1 has NaT: drop it first"

@@ -21,12 +21,6 @@ def rows(n: int, channels: int = 2) -> np.ndarray:
     return np.arange(n * channels, dtype=float).reshape(n, channels)
 
 
-def test_segments_run_from_start_to_start() -> None:
-    series = TrainSeries(rows(7), starts=(0, 3, 4))
-    assert series.segments == ((0, 3), (3, 4), (4, 7))
-    assert len(series) == 7
-
-
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8))
 def test_segments_cover_every_row_once_in_order(lengths: list[int]) -> None:
     ends = np.cumsum(lengths).tolist()
@@ -150,10 +144,6 @@ def test_each_entity_has_its_own_value_and_unseen_ones_the_pooled_value() -> Non
     assert UNITS.of("second") == 4.0
     assert UNITS.of("unseen") == 2.0
     assert UNITS.of(None) == 2.0
-
-
-def test_a_value_that_counts_as_false_is_a_value() -> None:
-    assert PerEntity(1, {"a": 0}).of("a") == 0
 
 
 def test_a_function_is_applied_to_every_value() -> None:

@@ -29,10 +29,17 @@ COMMANDS = leaves(typer.main.get_command(app))
 
 
 def section(command: str) -> str:
-    """What the page says of one command."""
+    """The section of one command, with the groups of options that it links to."""
     found = re.search(rf"^### `{command}[ `].*?(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL)
     assert found, f"docs/cli.md has no section for {command}"
-    return found[0]
+    groups = re.findall(r"\(#(\w+)-options\)", found[0])
+    return "\n".join([found[0], *map(group_of_options, groups)])
+
+
+def group_of_options(name: str) -> str:
+    title = f"### {name.capitalize()} options\n"
+    start = PAGE.index(title) + len(title)
+    return PAGE[start : PAGE.index("\n#", start)]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -44,6 +51,14 @@ def test_every_option_of_a_command_is_on_the_page(command: str) -> None:
         for option in (*parameter.opts, *parameter.secondary_opts):
             if option.startswith("--"):
                 assert f"`{option}`" in text, f"{command} {option} is not documented"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_every_option_of_the_groups_that_its_section_links_to(command: str) -> None:
+    known = {option for parameter in COMMANDS[command].params for option in parameter.opts}
+    for name in re.findall(r"\(#(\w+)-options\)", section(command)):
+        rows = re.findall(r"^\| (`--.*?) \|", group_of_options(name), re.MULTILINE)
+        assert set(re.findall(r"--[a-z-]+", " ".join(rows))) <= known
 
 
 def test_the_options_of_the_command_itself_are_on_the_page() -> None:

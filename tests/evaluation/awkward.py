@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -59,23 +58,20 @@ def series(n: int, seed: int, levels: int | None = None) -> tuple[NDArray[Any], 
     return (scores if levels is None else np.round(scores * levels / 6)), labels
 
 
-awkward = pytest.mark.parametrize(
-    ("scores", "labels"),
-    [
-        ([1.0], [1]),
-        ([1.0], [0]),
-        ([1.0, 1.0], [0, 1]),
-        ([0.0, -0.0, 1.0], [1, 0, 0]),
-        ([3.0, 2.0, 1.0], [0, 0, 1]),
-        ([5.0, 5.0, 5.0, 5.0], [0, 1, 1, 0]),
-        ([1.0, 2.0, 3.0], [1, 1, 1]),
-        ([1.0, 2.0, 3.0], [0, 0, 0]),
-        ([-1.7976931348623157e308, 0.0], [1, 1]),
-        ([5e-324, 0.0, -5e-324], [1, 0, 1]),
-        ([1.0, 1.0 + 2**-52, 1.0], [0, 1, 1]),
-        *[series(n, seed=n, levels=levels) for n in (2, 7, 40, 60) for levels in (None, 3, 12)],
-    ],
-)
+AWKWARD: list[tuple[Any, Any]] = [
+    ([1.0], [1]),
+    ([1.0], [0]),
+    ([1.0, 1.0], [0, 1]),
+    ([0.0, -0.0, 1.0], [1, 0, 0]),
+    ([3.0, 2.0, 1.0], [0, 0, 1]),
+    ([5.0, 5.0, 5.0, 5.0], [0, 1, 1, 0]),
+    ([1.0, 2.0, 3.0], [1, 1, 1]),
+    ([1.0, 2.0, 3.0], [0, 0, 0]),
+    ([-1.7976931348623157e308, 0.0], [1, 1]),
+    ([5e-324, 0.0, -5e-324], [1, 0, 1]),
+    ([1.0, 1.0 + 2**-52, 1.0], [0, 1, 1]),
+    *[series(n, seed=n, levels=levels) for n in (2, 7, 40, 60) for levels in (None, 3, 12)],
+]
 
 
 def every_threshold(scores: Any) -> Iterator[float]:

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 
 from counting import calls
-from evaluation.awkward import REFUSED_FLAGS, Pair, scored, series
+from evaluation.awkward import Pair, scored
 from evaluation.slow import affiliation_oracle
-from subadjacent.errors import InputError
 from subadjacent.evaluation.affiliation import (
     affiliation,
     affiliation_f1,
@@ -47,14 +46,6 @@ def test_zones_meet_half_way_between_events() -> None:
     assert found.recall == 1 / 2
 
 
-def test_an_alarm_over_the_border_counts_in_both_zones() -> None:
-    labels = [1, 0, 0, 1, 0, 0]
-    whole = affiliation([0, 1, 1, 0, 0, 0], labels)
-    left, right = affiliation([0, 1, 0, 0, 0, 0], labels), affiliation([0, 0, 1, 0, 0, 0], labels)
-    assert close(whole.precision, (left.precision + right.precision) / 2)
-    assert close(whole.recall, left.recall + right.recall)
-
-
 @pytest.mark.parametrize("row", PEERS["affiliation"], ids=lambda row: str(row["case"]))
 def test_affiliation_is_that_of_another_package(row: dict[str, Any]) -> None:
     case = PEERS["series"][row["case"]]
@@ -68,31 +59,6 @@ def test_affiliation_is_that_of_another_package(row: dict[str, Any]) -> None:
 def test_affiliation_is_that_of_points_of_time(pair: Pair) -> None:
     predicted, labels = [int(score > 0) for score in pair[0]], pair[1]
     assert close(affiliation(predicted, labels)[:2], affiliation_oracle(predicted, labels))
-
-
-@pytest.mark.parametrize("n", [2, 3, 17, 90])
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
-def test_affiliation_at_awkward_lengths(n: int, share: float) -> None:
-    scores, labels = series(n, seed=n)
-    labels[np.arange(n) % 11 > 3] = 0
-    predicted = (scores > np.quantile(scores, 1 - share)).astype(int)
-    found = affiliation(predicted, labels)[:2]
-    assert close(found, affiliation_oracle(predicted.tolist(), labels.tolist()))
-
-
-@given(scored(both=True))
-def test_affiliation_lies_between_0_and_1_and_reads_the_same_backwards(pair: Pair) -> None:
-    predicted, labels = [score > 0 for score in pair[0]], pair[1]
-    found = affiliation(predicted, labels)
-    assert all(math.isnan(value) or -1e-12 <= value <= 1 + 1e-12 for value in found)
-    assert close(affiliation(predicted[::-1], labels[::-1]), found)
-    assert close(affiliation(labels, labels), (1, 1, 1))
-
-
-def test_nearer_alarms_are_better() -> None:
-    labels = np.repeat([0, 1, 0], [50, 10, 50])
-    found = [affiliation(np.arange(110) == at, labels) for at in (0, 20, 40, 55)]
-    assert sorted(found) == found
 
 
 def test_what_is_undefined() -> None:
@@ -111,12 +77,6 @@ def test_each_number_is_its_part() -> None:
         for measure in (affiliation_precision, affiliation_recall, affiliation_f1)
     ]
     assert tuple(parts) == affiliation(predicted, labels)
-
-
-@pytest.mark.parametrize(("flags", "message"), REFUSED_FLAGS)
-def test_flags_that_are_none_are_refused(flags: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        affiliation(flags, [0, 1, 0])
 
 
 def test_no_loop_goes_over_rows_or_events() -> None:

@@ -73,31 +73,11 @@ def test_an_alarm_that_covers_everything_is_no_oracle() -> None:
     assert best_event_f1(flat, labels) == BestEventF1(0.0, 1.0)
 
 
-def test_the_limit_counts_normal_rows_above_the_threshold() -> None:
-    scores, labels = example()
-    # the burst has 2 of the 185 normal rows
-    assert best_event_f1(scores, labels, most=2 / 185).f1 == pytest.approx(0.8)
-    assert best_event_f1(scores, labels, most=1.9 / 185).f1 == pytest.approx(2 / 3)
-    assert best_event_f1(scores, labels, most=0.0).f1 == pytest.approx(2 / 3)
-
-
 def test_a_share_that_was_computed_from_a_count_allows_that_count() -> None:
     # 1 / 49 * 49 is a little less than 1 in floating point
     labels = [[0] * 30 + [1] * 3 + [0] * 19]
     scores = [[5.0] + [0.0] * 30 + [4.0] + [0.0] * 20]
     assert best_event_f1(scores, labels, most=1 / 49).f1 == pytest.approx(2 / 3)
-
-
-def test_one_threshold_serves_all_series() -> None:
-    labels = [[0] * 20 + [1] * 3 + [0] * 20] * 2
-    loud = [0.0] * 43
-    loud[21], loud[0] = 9.0, 5.0
-    low = [0.0] * 43
-    low[21] = 4.0
-    # each by itself has a threshold without a false alarm
-    assert best_event_f1([loud], labels[:1]).f1 == best_event_f1([low], labels[:1]).f1 == 1
-    # both together: at 0 two of three are right and both found
-    assert best_event_f1([loud, low], labels) == BestEventF1(pytest.approx(0.8), 0.0)
 
 
 def test_the_highest_of_equally_good_thresholds_is_taken() -> None:
@@ -135,17 +115,6 @@ def test_it_is_the_best_of_all_thresholds(series: Series, most: float) -> None:
     assert best.f1 == pytest.approx(best_slowly(*series, most), nan_ok=True)
     if not math.isnan(best.f1):
         assert counts_at(best.threshold, *series).f1 == pytest.approx(best.f1)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_it_is_the_best_of_all_thresholds_for_scores_without_ties(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    labels = [np.repeat(rng.integers(0, 2, 12), rng.integers(1, 30, 12)).tolist() for _ in "ab"]
-    scores = [(rng.normal(size=len(known)) + np.array(known)).tolist() for known in labels]
-    for most in (0.1, 0.5, 1.0):
-        best = best_event_f1(scores, labels, most=most)
-        assert best.f1 == pytest.approx(best_slowly(scores, labels, most))
-        assert counts_at(best.threshold, scores, labels).f1 == pytest.approx(best.f1)
 
 
 def test_measures_have_the_oracle_beside_them() -> None:

@@ -86,31 +86,6 @@ def test_five_rows_around_an_anomaly_belong_to_it(
     assert (counts.right, counts.found, counts.waited) == (right, right, waited)
 
 
-def test_one_alarm_may_find_several_anomalies_and_several_alarms_one() -> None:
-    whole = count_alarms([(0, 99)], LABELS)
-    assert (whole.alarms, whole.right, whole.found, whole.waited) == (1, 1, 2, 0)
-    assert whole.share_covered == 1
-    parts = count_alarms([(26, 27), (22, 23)], LABELS)
-    # the earlier one counts for the delay, wherever it stands
-    assert (parts.right, parts.found, parts.waited) == (2, 1, 2)
-
-
-def test_an_alarm_within_another_hides_nothing() -> None:
-    # the long one reaches the second anomaly, though the short one began later and ended before
-    counts = count_alarms([(40, 58), (42, 43)], LABELS)
-    assert (counts.right, counts.found, counts.waited) == (1, 1, 0)
-
-
-def test_rows_in_two_alarms_are_covered_once() -> None:
-    assert count_alarms([(0, 4), (3, 9), (3, 3)], LABELS).covered == 10
-
-
-def test_the_ends_of_a_series_end_an_anomaly() -> None:
-    labels = [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
-    assert count_alarms([(0, 0), (11, 11)], labels) == AlarmCounts(12, 9, 0, 2, 2, 2, 2, 0)
-    assert count_alarms([(6, 6)], labels).found == 2
-
-
 def test_counts_of_entities_are_added_before_they_are_divided() -> None:
     one = AlarmCounts(100, 90, 9, alarms=1, right=1, anomalies=1, found=1, waited=6)
     other = AlarmCounts(300, 210, 21, alarms=9, right=3, anomalies=3, found=1, waited=2)

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counting import calls
 from evaluation.awkward import Pair, scored
-from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import point_adjust
 from subadjacent.evaluation.affiliation import affiliation
 from subadjacent.evaluation.all_metrics import all_metrics
@@ -71,22 +69,3 @@ def test_each_number_is_its_measure(pair: Pair, threshold: float, window: int) -
     p, r = found["oracle_point_adjusted_precision"], found["oracle_point_adjusted_recall"]
     if any(labels):
         assert 2 * p * r / (p + r) == pytest.approx(found["oracle_point_adjusted_f1"])
-
-
-def test_what_cannot_be_measured_is_refused() -> None:
-    with pytest.raises(InputError, match="scores must be finite"):
-        all_metrics([math.nan], [1], [1])
-    with pytest.raises(InputError, match="predicted must"):
-        all_metrics([1.0], [1], [math.nan])
-    with pytest.raises(InputError, match="window must be"):
-        all_metrics([1.0], [1], [1], window=-1)
-
-
-def test_no_loop_goes_over_rows() -> None:
-    def work(rows: int) -> int:
-        labels = (np.arange(rows) % (rows // 20) < rows // 100).astype(int)
-        scores = np.random.default_rng(0).normal(size=rows) + labels
-        return calls(lambda: all_metrics(scores, labels, scores > 1.5))
-
-    # runs of flagged rows are gone through one by one
-    assert work(100_000) < 100_000

@@ -12,6 +12,7 @@ import pytest
 from evaluation.awkward import REFUSED_FLAGS, REFUSED_SCORES
 from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import adjust_scores, point_adjust, point_adjust_k
+from subadjacent.evaluation.affiliation import affiliation
 from subadjacent.evaluation.events import (
     detection_delay,
     detection_delays,
@@ -23,13 +24,17 @@ from subadjacent.evaluation.metrics import (
     auroc,
     average_precision,
     best_f1,
+    best_pa_k_area,
     best_point_adjusted_f1,
     f1,
+    pa_k_area,
     precision,
     recall,
 )
+from subadjacent.evaluation.ranges import range_f1, range_precision, range_recall
 from subadjacent.evaluation.segments import segments
 from subadjacent.evaluation.summary import summarise, with_controls
+from subadjacent.evaluation.volume import volumes
 
 Measure = Callable[[Any, Any], Any]
 
@@ -49,10 +54,11 @@ def controls_no_alarm(scores: Any, labels: Any) -> Any:
 OF_PREDICTED: list[Measure] = [
     *(precision, recall, f1, point_adjust, adjust_half),
     *(events_found, detection_delays, detection_delay, false_alarms_per_1000, false_alarm_runs),
+    *(affiliation, range_precision, range_recall, range_f1, pa_k_area),
 ]
 OF_SCORES: list[Measure] = [
     *(auroc, average_precision, best_f1, best_point_adjusted_f1, adjust_scores),
-    *(summarise_no_alarm, controls_no_alarm),
+    *(summarise_no_alarm, controls_no_alarm, volumes, best_pa_k_area),
 ]
 
 

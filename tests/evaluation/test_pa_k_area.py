@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from counting import calls
-from evaluation.awkward import REFUSED_SCORES, Pair, scored, series
-from evaluation.slow import area_oracle, best_pa_k_area_oracle, pa_k_area_oracle
-from subadjacent.errors import InputError
-from subadjacent.evaluation.adjust import adjust_scores, hits_over_k, point_adjust_k
+from evaluation.awkward import Pair, scored, series
+from evaluation.slow import best_pa_k_area_oracle, pa_k_area_oracle
+from subadjacent.evaluation.adjust import hits_over_k
 from subadjacent.evaluation.metrics import (
-    best_f1,
     best_pa_k_area,
     best_point_adjusted_f1,
-    f1,
     pa_k_area,
 )
 
@@ -54,38 +50,11 @@ def test_best_areas_are_those_of_every_threshold(n: int, levels: int | None) -> 
     assert close(best_pa_k_area(scores, labels), slow)
 
 
-@settings(max_examples=40, deadline=None)
-@given(scored(both=True))
-def test_each_step_is_best_f1_of_adjusted_scores(pair: Pair) -> None:
-    area = area_oracle(lambda k: best_f1(adjust_scores(*pair, k), pair[1]).f1)
-    assert close(best_pa_k_area(*pair), area)
-
-
-@given(scored(both=True))
-def test_areas_lie_between_plain_and_adjusted_and_below_the_best(pair: Pair) -> None:
-    scores, labels = np.array(pair[0]), pair[1]
-    alarmed = scores > 0
-    area, best = pa_k_area(alarmed, labels), best_pa_k_area(scores, labels)
-    assert f1(alarmed, labels) - 1e-12 <= area
-    assert area <= f1(point_adjust_k(alarmed, labels, 0), labels) + 1e-12
-    assert area <= best + 1e-12
-    assert best_f1(scores, labels).f1 - 1e-12 <= best
-    assert best <= best_point_adjusted_f1(scores, labels).f1 + 1e-12
-    order = np.unique(scores, return_inverse=True)[1]
-    assert best_pa_k_area(np.exp(order / 9.0), labels) == best
-
-
 def test_what_is_undefined() -> None:
     assert math.isnan(pa_k_area([0, 0], [0, 0]))
     assert math.isnan(best_pa_k_area([1.0], [0]))
     assert pa_k_area([0, 1], [0, 0]) == pa_k_area([0, 0], [0, 1]) == pa_k_area([1, 0], [0, 1]) == 0
     assert pa_k_area([1, 1], [1, 1]) == best_pa_k_area([1.0, 1.0], [1, 1]) == 1
-
-
-@pytest.mark.parametrize(("scores", "message"), REFUSED_SCORES)
-def test_scores_that_are_no_scores_are_refused(scores: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        best_pa_k_area(scores, [0, 1, 0])
 
 
 def test_no_loop_goes_over_rows() -> None:

@@ -41,26 +41,11 @@ def test_a_summary_by_hand() -> None:
     }
 
 
-def test_rows_are_alarmed_that_are_said_to_be() -> None:
-    assert summarise([1.0, 2.0], [0, 1], [0, 0])["alarm_rate"] == 0
-    assert summarise([1.0, 2.0], [0, 1], [0, 1])["f1"] == 1
-
-
 @given(scored(), st.sampled_from([-math.inf, -1, 0.0, np.float32(1), math.inf]))
 def test_every_summary_has_the_same_plain_numbers(pair: Pair, threshold: float) -> None:
     found = summarise(*pair, np.asarray(pair[0]) > threshold)
     assert list(found) == KEYS
     assert all(type(value) is float for value in found.values())
-
-
-def test_a_good_detector_stands_above_a_random_score() -> None:
-    rng = np.random.default_rng(0)
-    labels = np.repeat([0, 1, 0, 1, 0], 200)
-    scores = rng.normal(size=1_000) + 3 * labels
-    rows = with_controls(scores, labels, scores > 1.5, rng)
-    assert list(rows) == ["this detector", "random score"]
-    for name in ("precision", "recall", "f1", "average_precision", "auroc", "oracle_f1"):
-        assert rows["this detector"][name] > rows["random score"][name] + 0.2, name
 
 
 def test_a_random_score_gets_what_chance_gives() -> None:
@@ -85,22 +70,6 @@ def test_controls_alarm_as_often_as_the_detector(pair: Pair, threshold: float) -
         summarise(*pair, np.asarray(pair[0]) > threshold), nan_ok=True
     )
     assert rows["random score"]["alarm_rate"] == pytest.approx(rows["this detector"]["alarm_rate"])
-
-
-def test_the_same_generator_gives_the_same_controls() -> None:
-    scores, labels = [1.0, 2, 3, 4, 5], [0, 1, 0, 1, 0]
-    found = [
-        with_controls(scores, labels, np.greater(scores, 3.0), np.random.default_rng(7))
-        for _ in range(2)
-    ]
-    assert found[0] == found[1]
-
-
-def test_a_control_that_never_finds_anything_has_no_delay() -> None:
-    rows = with_controls([1.0, 2.0, 3.0], [0, 1, 0], [0, 0, 0], np.random.default_rng(0))
-    assert math.isnan(rows["random score"]["detection_delay"])
-    assert math.isnan(rows["random score"]["precision"])
-    assert rows["random score"]["f1"] == 0
 
 
 @pytest.mark.parametrize("rng", [None, 0, np.random])

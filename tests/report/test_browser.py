@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -291,7 +290,7 @@ def test_values_and_the_expected_range_are_drawn_as_they_are(
     assert drawn(tab, last, "limits")[0] <= 0
 
 
-def test_labels_and_rows_fitted_on_are_shaded_and_told(
+def test_labels_and_training_rows_are_shaded_and_named(
     opened: Opener, named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm], tab: Page
 ) -> None:
     shades = "report.charts.shades.map(one => [one.role, one.from, one.to])"
@@ -460,6 +459,8 @@ def test_a_single_quiet_row_without_a_time_is_shown(
 ) -> None:
     for rows in (1, 5):
         tab = opened(page(detector, detector.assess(plant.train[:rows]), title="Short"))
+        assert view(tab) == whole(tab)
+        assert tab.locator("#previous").is_disabled()
         tab.keyboard.press("j")
         frame(tab)
         assert tab.locator("#segment").inner_text() == f"row 0 to row {rows - 1} · every row"
@@ -498,8 +499,8 @@ def test_no_line_crosses_a_gap_in_the_clock_or_missing_values(
     ("detector", "panels", "matrices", "outlines"),
     [
         (AttentiveDetector(), 2, 1, 1),
-        (AttentiveDetector(band=None), 2, 1, 0),
-        (MagnitudeDetector(smoothing=3), 2, 0, 0),
+        pytest.param(AttentiveDetector(band=None), 2, 1, 0, marks=pytest.mark.sweep),
+        pytest.param(MagnitudeDetector(smoothing=3), 2, 0, 0, marks=pytest.mark.sweep),
     ],
     ids=["band", "attention", "averaged"],
 )
@@ -639,6 +640,7 @@ def test_the_mouse_reads_values_as_people_write_them(
     assert tab.locator(".remove").count() == 0
 
 
+@pytest.mark.sweep
 def test_rows_stand_below_each_other_however_long_their_numbers_are(
     opened: Opener, trips: tuple[SubAdjacentDetector, Assessment]
 ) -> None:
@@ -663,13 +665,3 @@ def test_rows_stand_below_each_other_however_long_their_numbers_are(
         )
         assert len(set(left)) == 1
         assert left[0] > (30 if scale > 1 else 20)
-
-
-def test_without_alarms_all_of_the_series_is_shown(
-    opened: Opener, named: SubAdjacentDetector, plant: Plant
-) -> None:
-    quiet = copy(named)
-    quiet.threshold_ = 1e9
-    tab = opened(page(quiet, quiet.assess(dated(plant.test)), title=""))
-    assert view(tab) == whole(tab)
-    assert tab.locator("#previous").is_disabled()

@@ -164,11 +164,6 @@ def test_labels_are_a_strip_above_the_data(found: Assessment) -> None:
     assert texts == ["usual", "expected", "seen", "labelled"]
 
 
-def test_the_legend_names_alarms_where_there_are_any(found: Assessment) -> None:
-    texts = [text.get_text() for text in figure_series(found).axes[0].get_legend().get_texts()]
-    assert texts == ["usual", "expected", "seen", "alarm"]
-
-
 def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> None:
     figure = figure_series(found, channels=["channel_1"], rows=(990, 2_000), alarms=[])
     _, seen = figure.axes[0].lines
@@ -181,11 +176,6 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
     usual = explainer_of(found).usual(1)
     edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
-
-
-def test_one_dated_row_can_be_drawn(assessed: Assessment) -> None:
-    figure = figure_series(assessed, rows=(7, 7), alarms=[])
-    assert figure.axes[0].lines[-1].get_xdata().tolist() == [7]
 
 
 def test_rows_outside_of_the_series_are_refused(found: Assessment) -> None:
@@ -201,6 +191,8 @@ def test_traces_can_be_left_out(found: Assessment) -> None:
 def test_each_time_that_an_alarm_was_there_is_shaded(found: Assessment) -> None:
     alarm = replace(found.alarms()[0], first=10, last=40, occurrences=((10, 10), (30, 40)))
     figure = figure_series(found, alarms=[alarm])
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert texts == ["usual", "expected", "seen", "alarm"]
     for axis in figure.axes:
         edges = [(one.get_x(), one.get_x() + one.get_width()) for one in axis.patches]
         assert edges == [(9.5, 10.5), (29.5, 40.5)]

@@ -14,13 +14,6 @@ def test_values_far_out_are_cut_by_hand() -> None:
     assert cut(np.array([[-1e6, 0.5], [CLIP, CLIP + 1]])).tolist() == [[-CLIP, 0.5], [CLIP, CLIP]]
 
 
-def test_axes_are_those_of_most_variance() -> None:
-    values = noise(5000, 3) * np.array([0.1, 2.0, 0.5], np.float32)
-    axes = principal_axes([values], most=2)
-    assert axes.shape == (3, 2)
-    np.testing.assert_allclose(np.abs(axes).T, [[0, 1, 0], [0, 0, 1]], atol=0.05)
-
-
 def test_axes_are_eigenvectors_of_the_covariance() -> None:
     # of cut values, over all segments, in more than one chunk
     rows = noise(CHUNK + 500, 4) @ noise(4, 4)

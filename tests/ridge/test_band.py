@@ -14,7 +14,7 @@ from subadjacent.ridge.neighbours import Neighbours
 ONE = np.ones((1, 1), np.float32)
 # near, behind, ahead, step
 BOTH, BEFORE, AFTER = (2, 5, 5, 1), (2, 5, 0, 1), (2, 0, 5, 1)
-LAYOUTS = [(1, 1, 1, 1), BOTH, BEFORE, AFTER, (5, 30, 30, 1), (5, 30, 8, 1), (4, 9, 0, 1)]
+LAYOUTS = [(1, 1, 1, 1), BOTH, BEFORE, AFTER, (5, 30, 8, 1)]
 STEPS = [(2, 5, 5, 2), (5, 30, 30, 7), (20, 60, 0, 16), (20, 0, 60, 16), (3, 4, 4, 9)]
 
 
@@ -26,12 +26,6 @@ def model(layout: tuple[int, int, int, int], *, local: bool = False) -> BandRidg
     features = 2 * neighbours.count + 1
     weights = rng.normal(size=(features, channels)) / features
     return BandRidge(neighbours, axes, weights.astype(np.float32), local)
-
-
-def residuals(ridge: BandRidge, rows: Rows) -> Rows:
-    """Of all rows that have all their neighbours."""
-    complete = ridge.neighbours.complete(len(rows))
-    return ridge.residuals(rows, complete.start, complete.stop)
 
 
 def test_neighbours_at_distance_one_by_hand() -> None:
@@ -82,63 +76,26 @@ def slow_residual(ridge: BandRidge, values: Rows, row: int) -> list[float]:
     return list(rows[row] - level - expected)
 
 
-@pytest.mark.parametrize("more", [1, 17, MIN_STRIDED_ROWS - 1, MIN_STRIDED_ROWS, CHUNK + 3])
 @pytest.mark.parametrize(
     ("layout", "local"),
     [(layout, local) for layout in LAYOUTS for local in (False, True)]
     + [(layout, False) for layout in STEPS],
 )
-def test_residuals_are_the_definition(
-    layout: tuple[int, int, int, int], local: bool, more: int
-) -> None:
+def test_residuals_are_the_definition(layout: tuple[int, int, int, int], local: bool) -> None:
     ridge = model(layout, local=local)
-    values = noise(layout[1] + more + layout[2])
-    # values that are cut, some of them next to the ends of a chunk
-    for at in (0, 3, CHUNK - 1, CHUNK + 2):
-        values[min(at, len(values) - 1)] = [40.0, -2000.0]
-    found = residuals(ridge, values)
-    assert found.shape == (more, 2)
-    last = layout[1] + more - 1
-    for row in {layout[1], layout[1] + more // 2, CHUNK - 1, CHUNK, CHUNK + 1, last}:
-        if layout[1] <= row <= last:
-            wanted = slow_residual(ridge, values, row)
-            np.testing.assert_allclose(found[row - layout[1]], wanted, rtol=1e-4, atol=2e-4)
-
-
-@pytest.mark.parametrize(
-    ("layout", "local"),
-    [(layout, local) for layout in (BOTH, BEFORE, AFTER, (4, 9, 6, 1)) for local in (False, True)]
-    + [((1, 7, 7, 3), False), ((4, 18, 0, 5), False), ((2, 0, 3, 16), False)],
-)
-def test_nothing_but_neighbours_reaches_an_expectation(
-    layout: tuple[int, int, int, int], local: bool
-) -> None:
-    ridge, values, row = model(layout, local=local), noise(40), 20
-    near, behind, ahead, step = layout
-    inside = {row - distance for distance in range(near, behind + 1, step)}
-    inside |= {row + distance for distance in range(near, ahead + 1, step)}
-    before = values[row] - ridge.residuals(values, row, row + 1)[0]
-    for moved in range(len(values)):
-        other = values.copy()
-        other[moved] += 1
-        # a subtraction undone loses the last digits
-        after = other[row] - ridge.residuals(other, row, row + 1)[0]
-        assert (not np.allclose(after, before, atol=1e-6)) == (moved in inside)
-
-
-@pytest.mark.parametrize("local", [False, True])
-def test_a_model_of_what_came_before_never_looks_ahead(local: bool) -> None:
-    ridge, values = model((2, 6, 0, 1), local=local), noise(60)
-    whole = residuals(ridge, values)
-    np.testing.assert_allclose(residuals(ridge, values[:35]), whole[: 35 - 6], atol=1e-5)
-
-
-def test_a_local_model_does_not_mind_a_level_that_has_moved() -> None:
-    ridge, values = model((2, 6, 6, 1), local=True), noise(50)
-    moved = residuals(ridge, values + np.float32(300))
-    np.testing.assert_allclose(moved, residuals(ridge, values), atol=2e-3)
-    plain = model((2, 6, 6, 1))
-    assert not np.allclose(residuals(plain, values + 5), residuals(plain, values), atol=0.1)
+    for more in (1, MIN_STRIDED_ROWS - 1, MIN_STRIDED_ROWS, CHUNK + 3):
+        values = noise(layout[1] + more + layout[2])
+        # values that are cut, some of them next to the ends of a chunk
+        for at in (0, 3, CHUNK - 1, CHUNK + 2):
+            values[min(at, len(values) - 1)] = [40.0, -2000.0]
+        complete = ridge.neighbours.complete(len(values))
+        found = ridge.residuals(values, complete.start, complete.stop)
+        assert found.shape == (more, 2)
+        last = layout[1] + more - 1
+        for row in {layout[1], layout[1] + more // 2, CHUNK - 1, CHUNK, CHUNK + 1, last}:
+            if layout[1] <= row <= last:
+                wanted = slow_residual(ridge, values, row)
+                np.testing.assert_allclose(found[row - layout[1]], wanted, rtol=1e-4, atol=2e-4)
 
 
 def test_weights_are_laid_out_row_by_row_as_they_are_read_from_a_file() -> None:

@@ -37,7 +37,7 @@ def test_a_local_row_is_relative_to_its_neighbours_by_hand() -> None:
     assert FewRows(ridge, np.ones(1)).residuals(rows, 2, 3).tolist() == [[5.5]]
 
 
-@pytest.mark.parametrize("size", [1.0, 20.0, 5e3])
+@pytest.mark.parametrize("size", [1.0, 5e3])
 @pytest.mark.parametrize(
     ("neighbours", "local"),
     [

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
-from ridge.waves import Rows, noise, wave
+from ridge.waves import Rows, wave
 from subadjacent.ridge.axes import principal_axes
 from subadjacent.ridge.band import BandRidge
 from subadjacent.ridge.fit import PENALTIES, RidgeFit, fit_ridge
@@ -34,23 +34,6 @@ def is_none(parts: list[Rows], neighbours: Neighbours, *, local: bool = False) -
 
 def inner(neighbours: Neighbours, parts: list[Rows]) -> list[slice]:
     return [neighbours.complete(len(part)) for part in parts]
-
-
-def residuals(model: BandRidge, rows: Rows) -> Rows:
-    complete = model.neighbours.complete(len(rows))
-    return model.residuals(rows, complete.start, complete.stop)
-
-
-def test_a_sine_is_expected_from_its_sub_adjacent_rows() -> None:
-    values = wave(2000, noise=0.0)
-    found = fit([values])
-    assert np.abs(residuals(found.model, values)).max() < 0.01
-    assert np.abs(found.unseen[0]).max() < 0.01
-
-
-def test_noise_is_left_over_whole() -> None:
-    unseen = fit([noise(3000, seed=1)]).unseen
-    assert (unseen[0] ** 2).mean() == pytest.approx(1.0, rel=0.05)
 
 
 def cases(model: BandRidge, parts: list[Rows]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -133,17 +116,8 @@ def errors(parts: list[Rows], penalty: float, neighbours: Neighbours = BOTH) -> 
     return float(sum(np.square(part, dtype=np.float64).sum() for part in unseen))
 
 
-def test_the_penalty_is_the_one_that_errs_least_on_unseen_rows() -> None:
-    parts = [wave(150, channels=3, noise=1.0)]
-    by_penalty = {penalty: errors(parts, penalty) for penalty in (1e-3, 10.0, 1e5)}
-    chosen = fit(parts, penalties=tuple(by_penalty)).penalty
-    assert chosen == min(by_penalty, key=lambda penalty: by_penalty[penalty])
-    assert len(set(by_penalty.values())) == 3
-
-
-@pytest.mark.parametrize("neighbours", [BOTH, BEFORE, Neighbours(5, 20, 20)], ids=str)
-@pytest.mark.parametrize("spread", [0.1, 0.5, 1.0, 3.0])
-@pytest.mark.parametrize("rows", [160, 600])
+@pytest.mark.parametrize("neighbours", [BOTH, Neighbours(5, 20, 20)], ids=str)
+@pytest.mark.parametrize(("rows", "spread"), [(600, 0.1), (160, 0.5), (160, 3.0)])
 def test_downhill_from_the_middle_is_the_best_penalty_of_all(
     rows: int, spread: float, neighbours: Neighbours
 ) -> None:
@@ -174,11 +148,11 @@ def test_where_a_fold_leaves_nothing_to_learn_from_there_is_no_model_by_hand(
 
 
 @pytest.mark.parametrize("neighbours", [BOTH, BEFORE, AFTER], ids=str)
-@pytest.mark.parametrize("rows", [0, 1, 4, 5, 8, 9])
 def test_without_a_row_that_has_all_its_neighbours_there_is_no_model(
-    rows: int, neighbours: Neighbours
+    neighbours: Neighbours,
 ) -> None:
-    assert is_none([wave(rows)], neighbours)
+    for rows in (0, 1, 4, 5, 8, 9):
+        assert is_none([wave(rows)], neighbours)
 
 
 def test_only_wanted_rows_get_residuals_and_these_are_the_same() -> None:

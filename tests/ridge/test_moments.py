@@ -15,8 +15,8 @@ from subadjacent.ridge.neighbours import Neighbours
 
 Layout = tuple[int, int, int, int]
 # near, behind, ahead, step
-SIDED = [(2, 4, 4, 1), (1, 1, 1, 1), (5, 30, 30, 1), (2, 5, 3, 1), (3, 9, 0, 1), (3, 0, 9, 1)]
-STEPS = [(2, 9, 9, 3), (4, 13, 0, 8), (20, 60, 60, 16), (3, 4, 4, 9), (2, 12, 5, 2)]
+SIDED = [(1, 1, 1, 1), (5, 30, 30, 1), (2, 5, 3, 1), (3, 9, 0, 1), (3, 0, 9, 1)]
+STEPS = [(2, 9, 9, 3), (4, 13, 0, 8), (3, 4, 4, 9), (2, 12, 5, 2)]
 ANY = [(layout, False) for layout in SIDED + STEPS] + [(layout, True) for layout in SIDED]
 
 
@@ -70,38 +70,21 @@ def test_five_rows_of_one_channel_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("layout", "local"), ANY, ids=str)
-@pytest.mark.parametrize(
-    "count", [1, 37, MIN_LAGGED_ROWS - 1, MIN_LAGGED_ROWS, MIN_LAGGED_ROWS + 41]
-)
-def test_moments_are_the_definition(layout: Layout, local: bool, count: int) -> None:
-    ridge, channels = blank(layout, 3, local), 3
-    rows = wave(layout[1] + count + layout[2], channels, seed=count)
+@pytest.mark.parametrize("count", [1, MIN_LAGGED_ROWS - 1, MIN_LAGGED_ROWS + 41])
+@pytest.mark.parametrize("more", [0, 13])
+def test_moments_are_the_definition(layout: Layout, local: bool, count: int, more: int) -> None:
+    ridge = blank(layout, 3, local)
+    # more rows before the first and after the last are there, and must not count
+    first, last = more + layout[1], more + layout[1] + count
+    rows = wave(last + layout[2] + more, 3, seed=count)
     # far out: for a local model, features of rows near it are cut
-    rows[min(layout[1] + 20, len(rows) - 1)] = [0.5, -90.0, 0.3]
+    rows[min(first + 20, last + layout[2] - 1)] = [0.5, -90.0, 0.3]
     inputs = ridge.inputs(rows)
-    first, last = layout[1], layout[1] + count
     found = moments(ridge, inputs, first, last)
     if local and count > 20:
         assert inputs.clipped is not None
         assert inputs.clipped[first:last].any()
     assert_same(found, slow_moments(ridge, rows, first, last), 1e-5)
-
-
-@pytest.mark.parametrize(("layout", "local"), ANY, ids=str)
-@pytest.mark.parametrize(
-    ("first", "count"),
-    [(0, MIN_LAGGED_ROWS), (13, MIN_LAGGED_ROWS + 7), (4, 2 * MIN_LAGGED_ROWS + 1)],
-)
-def test_moments_of_some_rows_equal_those_multiplied_out(
-    layout: Layout, local: bool, first: int, count: int
-) -> None:
-    # rows before the first and after the last are there, and must not count
-    ridge = blank(layout, 2, local, axes=1)
-    rows = noise(layout[1] + first + count + 50 + layout[2])
-    inputs = ridge.inputs(rows)
-    start = layout[1] + first
-    found = moments(ridge, inputs, start, start + count)
-    assert_same(found, multiplied_out(ridge, inputs, np.arange(start, start + count)), 1e-4)
 
 
 @pytest.mark.parametrize("local", [False, True])
@@ -114,17 +97,6 @@ def test_moments_add_up_and_come_apart(local: bool) -> None:
     near = 1e-9 if local else 1e-5
     assert_same(left + right, whole, near)
     assert_same(whole - left, right, near)
-
-
-def test_cut_features_are_counted_as_cut() -> None:
-    ridge, rows = blank((2, 5, 5, 1), 2, local=True), noise(MIN_LAGGED_ROWS + 10)
-    rows[400] = 300.0
-    inputs = ridge.inputs(rows)
-    every = np.arange(5, MIN_LAGGED_ROWS + 5)
-    found = moments(ridge, inputs, 5, MIN_LAGGED_ROWS + 5)
-    # eight rows have a neighbour of some 300, and count it as 10
-    assert np.diag(found.features)[:-1].max() < 20 * MIN_LAGGED_ROWS
-    assert_same(found, multiplied_out(ridge, inputs, every), 1e-4)
 
 
 def test_more_rows_with_cut_features_than_are_taken_at_a_time() -> None:

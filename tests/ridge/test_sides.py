@@ -90,14 +90,15 @@ def slow_residuals(ridge: SegmentRidge, rows: Rows) -> tuple[NDArray[np.float64]
 
 @pytest.mark.parametrize("sides", [SIDES, ("before",), ("before", "after"), ()])
 @pytest.mark.parametrize(("near", "far", "step"), [(1, 1, 1), (2, 5, 1), (3, 11, 4)])
-@pytest.mark.parametrize("count", [1, 2, 5, 6, 10, 11, 12, 22, 23, 40])
 def test_residuals_are_the_definition(
-    near: int, far: int, step: int, sides: tuple[str, ...], count: int
+    near: int, far: int, step: int, sides: tuple[str, ...]
 ) -> None:
-    ridge, rows = segment_ridge(near, far, sides, step), noise(count)
-    wanted, assessed = slow_residuals(ridge, rows)
-    np.testing.assert_allclose(ridge.residuals(rows), wanted, atol=1e-5)
-    assert ridge.assessed(count).tolist() == assessed
+    ridge = segment_ridge(near, far, sides, step)
+    for count in (1, 2, 5, 6, 10, 11, 12, 22, 23, 40):
+        rows = noise(count)
+        wanted, assessed = slow_residuals(ridge, rows)
+        np.testing.assert_allclose(ridge.residuals(rows), wanted, atol=1e-5)
+        assert ridge.assessed(count).tolist() == assessed
 
 
 def test_what_is_expected_and_what_is_left_make_the_row() -> None:
@@ -122,31 +123,18 @@ def test_some_rows_are_as_among_all(rows: int) -> None:
             np.testing.assert_array_equal(found, expected[first:last])
 
 
-def test_from_what_came_before_alone_no_row_changes_when_more_come() -> None:
-    ridge, rows = segment_ridge(2, 5, ("before",)), noise(60)
-    whole = ridge.residuals(rows)
-    for stop in (1, 5, 6, 33):
-        np.testing.assert_allclose(ridge.residuals(rows[:stop]), whole[:stop], atol=1e-6)
-
-
-def test_a_ridge_reaches_as_far_as_its_models() -> None:
-    assert segment_ridge(2, 5, SIDES).reach == (5, 5)
-    assert segment_ridge(2, 5, ("before",)).reach == (5, 0)
-    assert SegmentRidge((), np.zeros((0, 2))).reach == (0, 0)
-
-
-@pytest.mark.parametrize("rows", [0, 1, 4, 5, 8, 9, 30])
 @pytest.mark.parametrize(
     "some", [layouts(2, 4), [BEFORE, AFTER], [BEFORE], [Neighbours(2, 4, 3), BEFORE], []], ids=str
 )
 def test_every_row_goes_to_the_first_layout_that_has_all_its_neighbours(
-    some: list[Neighbours], rows: int
+    some: list[Neighbours],
 ) -> None:
-    found = shares(some, rows)
-    for row in range(rows):
-        there = [number for number, one in enumerate(some) if has_all(one, row, rows)]
-        taken = [number for number, mine in enumerate(found) if mine.start <= row < mine.stop]
-        assert taken == there[:1]
+    for rows in (0, 1, 4, 5, 8, 9, 30):
+        found = shares(some, rows)
+        for row in range(rows):
+            there = [number for number, one in enumerate(some) if has_all(one, row, rows)]
+            taken = [number for number, mine in enumerate(found) if mine.start <= row < mine.stop]
+            assert taken == there[:1]
 
 
 # ---- fitting
@@ -264,20 +252,6 @@ def test_a_model_that_looks_ahead_a_little_has_no_model_of_what_comes_after() ->
     assert found.ridge.reach == (4, 3)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_gains_bring_one_sided_residuals_to_the_scale_of_the_first(seed: int) -> None:
-    ridge = fit([wave(300, noise=0.3, seed=seed)]).ridge
-    assert (ridge.gains[0] == 1).all()
-    # from one side a noisy wave is expected less well, and that is made up for
-    assert (ridge.gains[1:] < 0.99).all()
-    rows = wave(20_000, noise=0.3, seed=10 + seed)
-    squares = [
-        np.square(model.residuals(rows, 4, len(rows) - 4) * gain).mean(axis=0)
-        for model, gain in zip(ridge.models, ridge.gains, strict=True)
-    ]
-    np.testing.assert_allclose(squares[1:], squares[:1] * np.ones((2, 1)), rtol=0.1)
-
-
 def test_one_penalty_serves_all_sides() -> None:
     # from one side alone these rows would choose another
     rows = [wave(60, noise=1.0)]
@@ -285,12 +259,6 @@ def test_one_penalty_serves_all_sides() -> None:
     assert first.penalty != before.penalty
     same = single(rows, BEFORE, penalties=(first.penalty,))
     np.testing.assert_array_equal(fit(rows).ridge.models[1].weights, same.model.weights)
-
-
-def test_unseen_residuals_are_not_those_of_the_fitted_ridge() -> None:
-    rows = noise(60, seed=3)
-    found = fit([rows])
-    assert np.square(found.unseen[0]).sum() > np.square(found.ridge.residuals(rows)).sum()
 
 
 def test_a_fit_of_nothing_judges_nothing() -> None:

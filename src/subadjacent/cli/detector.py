@@ -11,7 +11,6 @@ import typer
 from subadjacent.errors import DataNotFound, InputError
 
 if TYPE_CHECKING:
-    from subadjacent.cli.options import NetworkSize
     from subadjacent.detectors.base import BaseDetector
 
 NEVER = "never"
@@ -32,7 +31,6 @@ def build_detector(
     *,
     config: Path | None,
     false_alarms: str | None,
-    network: NetworkSize | None,
     max_training_time: str | None,
     device: str | None,
     seed: int | None,
@@ -43,14 +41,11 @@ def build_detector(
     """
     from subadjacent.detectors.registry import create
 
-    # --network turns the default into the detector that has one
-    with_network = network is not None and name == "default"
-    detector = create("hybrid" if with_network else name)
+    detector = create(name)
     known = list(detector.get_params())
     parameters = {} if config is None else read_config(config, known)
     options: dict[str, tuple[str, Any]] = {
         "contamination": ("--false-alarms", false_alarms),
-        "size": ("--network", None if network is None else network.value),
         "max_training_time": ("--max-training-time", max_training_time),
         "device": ("--device", device),
         "random_state": ("--seed", seed),
@@ -58,11 +53,10 @@ def build_detector(
     for parameter, (option, value) in options.items():
         if value is None:
             continue
-        if parameter not in known or (parameter == "size" and not with_network):
-            why = f"the detector {name} has no use for it: leave it out"
-            if name == "default":
-                why = "only a network is trained with it: add --network small, or leave it out"
-            raise _useless(option, why)
+        if parameter not in known:
+            raise typer.BadParameter(
+                f"the detector {name} has no use for it: leave it out", param_hint=f"'{option}'"
+            )
         parameters[parameter] = value
     # settings that are wrong for any data are refused before any is read
     try:
@@ -70,10 +64,6 @@ def build_detector(
     except InputError as error:
         raise error if config is None else InputError(f"{config}: {error}") from error
     return detector
-
-
-def _useless(option: str, why: str) -> typer.BadParameter:
-    return typer.BadParameter(why, param_hint=f"'{option}'")
 
 
 def read_config(path: Path, known: list[str]) -> dict[str, Any]:

@@ -92,7 +92,6 @@ class Choice:
     detector: option.DetectorName = "default"
     false_alarms: option.FalseAlarms = None
     config: option.Config = None
-    network: option.NetworkOption = None
     max_training_time: option.MaxTrainingTime = None
     device: option.Device = None
     seed: option.Seed = None
@@ -103,7 +102,6 @@ class Choice:
             self.detector,
             config=self.config,
             false_alarms=self.false_alarms,
-            network=self.network,
             max_training_time=self.max_training_time,
             device=self.device,
             seed=self.seed,

@@ -38,13 +38,6 @@ class Format(StrEnum):
     csv = "csv"
 
 
-class NetworkSize(StrEnum):
-    """The networks that can be added."""
-
-    small = "small"
-    paper = "paper"
-
-
 def _check_detector(short: str) -> str:
     from subadjacent.detectors.registry import entry
 
@@ -219,12 +212,6 @@ DetectorName = Annotated[
         callback=_check_detector,
         autocompletion=complete_detector,
         help="Which detector; 'subadjacent list' has all.",
-    ),
-]
-NetworkOption = Annotated[
-    NetworkSize | None,
-    typer.Option(
-        "--network", help="Add a network to the default detector: small, or as in the paper."
     ),
 ]
 Device = Annotated[
