@@ -72,7 +72,7 @@ def test_numbers_of_any_type_pass() -> None:
     for value in (3, 4, 10**30, np.int8(3), np.uint64(2**63)):
         require_whole("window", value, least=3)
     for number in (0.5, 1, np.float32(0.25), np.int64(7), Fraction(1, 3), 1e308):
-        require_number("clip", number, above=0)  # type: ignore[arg-type]
+        require_number("clip", number, above=0)
 
 
 @pytest.mark.parametrize(
