@@ -44,6 +44,7 @@ def test_two_workers_one_of_them_killed_give_the_detector_that_one_process_gives
             torch.testing.assert_close(weights[name], value, rtol=1e-4, atol=1e-5, msg=name)
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_that_dies_too_often_is_an_error(tmp_path: Path) -> None:
     plant = subadjacent.multivariate(n=200, channels=2)

@@ -44,8 +44,9 @@ def state() -> tuple[Arrays, dict[str, Any]]:
     return dict(saved.arrays), json.loads(json.dumps(saved.facts))
 
 
-@pytest.mark.parametrize("lookahead", ["full", 0, 30])
-@pytest.mark.parametrize("lengths", [(2500,), (400, 300), (45, 70), (12,)])
+@pytest.mark.parametrize(
+    ("lengths", "lookahead"), [((2500,), "full"), ((400, 300), 0), ((45, 70), 30), ((12,), "full")]
+)
 def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], lookahead: int | str) -> None:
     saved = model(lengths, lookahead)
     arrays, facts = saved.state()

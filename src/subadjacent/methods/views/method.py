@@ -34,29 +34,29 @@ log = logging.getLogger(__name__)
 # the share of normal rows that scores below an entity's unit
 SHARE = 0.99
 # least unit, for an entity whose rows have hardly any surprise
-LEAST_UNIT = 2e-3
-# rows and entities that the model for entities never seen learns from: more of them take longer
+MIN_UNIT = 2e-3
+# rows and entities that the model for unseen entities learns from: more of them take longer
 # than all the rest of a fleet (reproduce/log.md, "The linear default rebuilt")
 POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
 # from this many entities, or values in several entities, starting processes pays off
 MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
 # fewer rows than this are refused
-FEWEST_ROWS = 8
+MIN_ROWS = 8
 # more channels than this are refused: each is regressed on all others, in time that grows with the
 # cube of their number and memory that grows with its square. 2,000 rows of 2,000 channels take
 # minutes on two cores and 3 GB
-MOST_CHANNELS = 2_000
+MAX_CHANNELS = 2_000
 # an unbroken segment of fewer times the band's reach has little to learn from
-FEW_ROWS = 5
+MIN_ROWS_PER_REACH = 5
 # independent rows; with fewer, the rate of alarms is not to be relied on: with 8 to 33 of them some
 # processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
 # (reproduce/log.md, "What contamination promises")
-FEWEST_INDEPENDENT = 40
+MIN_INDEPENDENT_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class ViewsMethod(Method):
-    """Fits views of each entity, and of all together for entities never seen."""
+    """Fits views of each entity, and of all together for unseen entities."""
 
     settings: ViewSettings = field(default_factory=ViewSettings)
 
@@ -153,7 +153,7 @@ class ViewsMethod(Method):
         by_settings = list(zip(*fits, strict=True))
         _warn_of_no_views(series, by_settings[0])
         _warn_of_few_rows(series, by_settings[0])
-        # the model for entities never seen comes last; a single series serves them itself
+        # the model for unseen entities comes last; a single series serves them itself
         return [
             EntityFits(scalers, list(entity_fits[: len(tasks)]), entity_fits[-1].views.entity)
             for entity_fits in by_settings
@@ -179,7 +179,7 @@ class ViewsMethod(Method):
     def _pooled_task(
         self, series: Sequence[TrainSeries], scalers: PerEntity[Scaler]
     ) -> list[_EntityTask]:
-        """The task for entities never seen: all entities together; none if there is only one."""
+        """The task for unseen entities: all entities together; none if there is only one."""
         if len(series) == 1:
             return []
         some = series[:: -(-len(series) // POOLED_ENTITIES)]
@@ -255,7 +255,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     window = 0 if shapes is None else sum(shapes.reach) // 2
     normal = apart_from_outliers(level(fit.forecasting), reach, reach + window)
     scores = level(fit.unseen)
-    unit = max(quantiles(scores[normal], (SHARE,))[0], LEAST_UNIT)
+    unit = max(quantiles(scores[normal], (SHARE,))[0], MIN_UNIT)
     return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
 
 
@@ -277,11 +277,11 @@ def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
 
 
 def _warn_of_no_views(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) -> None:
-    """Warn of entities that none of the chosen views can judge."""
+    """Warn of entities that none of the chosen views can assess."""
     for one_series, fit in zip(series, fits, strict=False):
         if not fit.views.entity.forecasting and not fit.views.entity.novelty:
             log.warning(
-                "none of the chosen views can judge %s, of %d rows and %d channels: its scores "
+                "none of the chosen views can assess %s, of %d rows and %d channels: its scores "
                 "are 0; views='all' has views for any rows",
                 one_series.entity or "the series",
                 *one_series.values.shape,
@@ -293,25 +293,25 @@ def _warn_of_few_rows(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) 
     few = [
         (fit.views.independent, one_series)
         for one_series, fit in zip(series, fits, strict=False)
-        if fit.views.independent < FEWEST_INDEPENDENT
+        if fit.views.independent < MIN_INDEPENDENT_ROWS
     ]
     if few:
         independent, scarcest = min(few, key=lambda pair: pair[0])
         log.warning(
-            "%d of %d series have too few rows to promise how many alarms will come: the %d rows "
-            "of %s say as much as %d that have nothing to do with each other, and %d are needed; "
-            "expect several times as many alarms as contamination asks for, or none",
-            *(len(few), len(series), len(scarcest), scarcest.entity or "the series"),
-            *(round(independent), FEWEST_INDEPENDENT),
+            "%d of %d series have too few effectively independent rows for a reliable false-alarm "
+            "rate: %s has only %d (%d rows, strongly autocorrelated), and at least %d are needed. "
+            "Expect several times more or fewer alarms than requested",
+            *(len(few), len(series), scarcest.entity or "the series"),
+            *(round(independent), len(scarcest), MIN_INDEPENDENT_ROWS),
         )
 
 
 def _check_channels(series: Sequence[TrainSeries]) -> None:
     channels = series[0].values.shape[1]
-    if channels > MOST_CHANNELS:
+    if channels > MAX_CHANNELS:
         raise InputError.of(
             "X",
-            f"must have at most {MOST_CHANNELS:,} channels, each of which is held against all "
+            f"must have at most {MAX_CHANNELS:,} channels, each of which is held against all "
             f"others",
             f"got {channels:,}",
             "fit groups of them that belong together, each by itself",
@@ -320,14 +320,14 @@ def _check_channels(series: Sequence[TrainSeries]) -> None:
 
 def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
     longest = max(map(len, series))
-    if longest < FEWEST_ROWS:
+    if longest < MIN_ROWS:
         raise InputError.of(
             "X",
-            f"must have at least {FEWEST_ROWS} rows",
+            f"must have at least {MIN_ROWS} rows",
             f"the longest series has n_samples={longest}",
         )
     segment = max(stop - start for one_series in series for start, stop in one_series.segments)
-    if segment < FEW_ROWS * far:
+    if segment < MIN_ROWS_PER_REACH * far:
         log.warning(
             "the longest unbroken segment has %d rows, few for neighbours up to %d rows away: "
             "expect false alarms",
