@@ -35,7 +35,7 @@ from subadjacent.report.channels import MAX_CHANNELS
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
 from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile, Usual
+from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile, ExpectedRange
 from subadjacent.scoring.causes import Explainer, named_causes
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
@@ -78,10 +78,10 @@ def tab(shared: tuple[Page, Opener]) -> Page:
     return page
 
 
-def usual_of(found: Assessment, channel: int) -> Usual:
+def usual_of(found: Assessment, channel: int) -> ExpectedRange:
     parts = found.series, found.evidence, found.habits, found.judgements
     series, evidence, habits, judgement = (part[0] for part in parts)
-    return Explainer.of(series, evidence, habits, judgement.anomalous).usual(channel)
+    return Explainer.of(series, evidence, habits, judgement.anomalous).expected_range(channel)
 
 
 def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
@@ -547,7 +547,7 @@ def test_the_button_of_a_channel_leads_to_its_chart(
         frame(tab)
         assert chosen(tab) == str(number)
         name = tab.evaluate("document.activeElement.querySelector('.name').textContent")
-        assert name == alarms[number].named_causes[last].channel
+        assert name == named_causes(alarms[number].causes)[last].channel
         top, bottom = tab.evaluate(
             "(({top, bottom}) => [top, bottom])(document.activeElement.getBoundingClientRect())"
         )
@@ -653,7 +653,10 @@ def test_rows_stand_below_each_other_however_long_their_numbers_are(
         series = replace(found.series[0], values=found.series[0].values.astype(float) * scale)
         # the columns after the first scale with the values; what is counted in rows does not
         scaled = np.array(
-            [name not in ("cycle", "still", "partner", "slope") for name in ChannelProfile._fields]
+            [
+                name not in ("cycle", "max_run", "partner", "slope")
+                for name in ChannelProfile._fields
+            ]
         )
         habits = BaselineProfiles(np.where(scaled[:, None], scale, 1) * found.habits[0].table)
         big = replace(found, table=replace(found.table, series=(series,)), habits=(habits,))

@@ -54,7 +54,7 @@ def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_seve
     assert threshold.get_ydata() == [1, 1]
     expected, seen = figure.axes[0].lines
     np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
-    usual = explainer_of(found).usual(1)
+    usual = explainer_of(found).expected_range(1)
     np.testing.assert_array_equal(expected.get_ydata(), usual.expected)
     band = figure.axes[0].collections[0]
     edges = band.get_paths()[0].vertices
@@ -78,7 +78,7 @@ def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
     # what is usual is as far as it reaches in three rows; a line of it would hide the data
     channel = figure_series(found, alarms=[]).axes[0]
     assert len(channel.lines) == 1
-    usual = explainer_of(found).usual(0)
+    usual = explainer_of(found).expected_range(0)
     edges = channel.collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low.min(), usual.high.max())
 
@@ -173,7 +173,7 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
         figure.axes[-1].lines[0].get_ydata(), found.normalized_scores[990:]
     )
     assert figure.axes[-1].get_xlim() == (989.5, 999.5)
-    usual = explainer_of(found).usual(1)
+    usual = explainer_of(found).expected_range(1)
     edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
 
