@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
-from report.sample import dated
+from report.sample import dated, explainer_of
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
@@ -26,18 +26,11 @@ from subadjacent.report.model_facts import BandShape, attention, curves
 from subadjacent.report.ticks import Plain
 from subadjacent.rivals.controls import MagnitudeDetector
 from subadjacent.runtime import Progress
-from subadjacent.scoring.causes import Explainer
 
 
 @pytest.fixture(scope="module")
 def found(detector: SubAdjacentDetector, plant: Plant) -> Assessment:
     return detector.assess(plant.test)
-
-
-def explainer_of(found: Assessment) -> Explainer:
-    parts = found.series, found.evidence, found.habits, found.judgements
-    series, evidence, habits, judgement = (part[0] for part in parts)
-    return Explainer.of(series, evidence, habits, judgement.anomalous)
 
 
 def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_severity(
