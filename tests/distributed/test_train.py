@@ -71,7 +71,7 @@ def test_missing_packages_are_an_error_that_says_what_to_install(
     ("given", "rule"),
     [
         ({"workers": 0}, "workers must be a whole number of at least 1; got 0"),
-        ({"workers": 3}, "workers must be at most the 2 that the cluster has; got 3"),
+        ({"workers": 3}, "workers must be at most 2, the CPU cores of the cluster; got 3"),
         ({"workers": 2, "restarts": -1}, "restarts must be a whole number of at least 0; got -1"),
     ],
 )
