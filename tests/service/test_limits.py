@@ -168,7 +168,8 @@ def test_rows_beyond_the_queue_are_refused_whole_and_the_service_goes_on_answeri
             refused = small.ask("POST", "/api/series/a/rows", {"rows": rows_of(12, first=111)})
             assert (refused.status, refused.headers["retry-after"]) == (429, "1")
             assert refused.json["error"] == (
-                "49 of 60 rows allowed are waiting to be scored; send this again in a moment"
+                "no room in the scoring queue, which holds 49 of at most 60 rows; "
+                "send this again in a moment"
             )
             taken.append(pool.submit(small.push, "a", rows_of(11, first=100)))
             until(lambda: waiting(small, 60))

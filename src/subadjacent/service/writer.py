@@ -210,9 +210,8 @@ class Writer:
         why = ""
         # a request that fits in by itself is taken by an empty queue, however large it is
         if rows and self.rows_waiting and self.rows_waiting + rows > self._max_rows:
-            why = (
-                f"{self.rows_waiting:,} of {self._max_rows:,} rows allowed are waiting to be scored"
-            )
+            queued = f"{self.rows_waiting:,} of at most {self._max_rows:,} rows"
+            why = f"no room in the scoring queue, which holds {queued}"
         elif self.tasks_waiting >= MAX_TASKS:
             why = f"{self.tasks_waiting:,} requests are waiting, the most allowed"
         elif rows and self._urgent:
