@@ -72,17 +72,6 @@ def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: P
     assert table.rows[1][1][0].missing == "not run"
 
 
-def test_runs_are_of_both_protocols_and_each_of_its_own_seeds() -> None:
-    runs = TABLE.runs(BOTH)
-    assert len(set(runs)) == len(runs)
-    usad = [run for run in runs if run.detector == "usad" and run.dataset == "msl"]
-    assert sorted((run.protocol, run.seed) for run in usad) == [
-        (CLEAN, 0), (CLEAN, 1), (PUBLISHED, 0),
-    ]  # fmt: skip
-    assert all(run.score == "error" for run in usad if run.protocol == PUBLISHED)
-    assert len([run for run in runs if run.detector == "ecod" and run.protocol == CLEAN]) == 2
-
-
 def test_without_the_clean_protocol_there_is_no_leaderboard(results: Results) -> None:
     assert TABLE.result_tables(results, Selection(BOTH.datasets, protocols=(PUBLISHED,))) == []
 
