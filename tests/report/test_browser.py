@@ -647,7 +647,10 @@ def test_rows_stand_below_each_other_however_long_their_numbers_are(
         series = replace(found.series[0], values=found.series[0].values.astype(float) * scale)
         # the columns after the first scale with the values; what is counted in rows does not
         scaled = np.array(
-            [name not in ("cycle", "still", "partner", "slope") for name in ChannelProfile._fields]
+            [
+                name not in ("cycle", "max_run", "partner", "slope")
+                for name in ChannelProfile._fields
+            ]
         )
         habits = BaselineProfiles(np.where(scaled[:, None], scale, 1) * found.habits[0].table)
         big = replace(found, table=replace(found.table, series=(series,)), habits=(habits,))
