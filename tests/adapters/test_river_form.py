@@ -84,7 +84,7 @@ def test_scores_are_the_severities_of_our_stream(
     assert adapter.alarms == scorer.alarms != ()
 
 
-def test_asking_changes_nothing_that_is_said_later(plant: Plant) -> None:
+def test_scoring_a_row_changes_no_later_score(plant: Plant) -> None:
     rows = as_dicts(plant.test[:150])
     plain, asked = RiverDetector(), RiverDetector()
     for number, row in enumerate(rows):

@@ -127,7 +127,7 @@ def test_explanations_do_not_depend_on_the_unit_of_scores() -> None:
     np.testing.assert_allclose(loud, quiet, rtol=1e-6)
 
 
-def test_training_rows_are_judged_by_copies_that_have_not_seen_them() -> None:
+def test_training_rows_are_assessed_by_copies_that_have_not_seen_them() -> None:
     rows = np.random.default_rng(0).normal(size=(200, 2))
     remembering = wrap(Memory()).fit(rows)
     np.testing.assert_allclose(remembering.decision_function(rows), 0, atol=1e-6)
@@ -135,7 +135,7 @@ def test_training_rows_are_judged_by_copies_that_have_not_seen_them() -> None:
     assert remembering.threshold_ > 0.1
 
 
-def test_as_many_training_windows_are_learned_from_as_are_asked_for() -> None:
+def test_as_many_training_windows_are_learned_from_as_are_requested() -> None:
     small = wrap(Memory(), samples=50).fit(UNIT)
     model = small.models_.of(None).predictor
     assert len(model.foreign.detector.rows_) == 50
@@ -245,7 +245,7 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], said: str) -> No
         wrap(FOREST, **parameters).fit(UNIT)
 
 
-def test_what_the_detector_says_against_the_rows_is_passed_on(plant: Plant) -> None:
+def test_errors_of_the_wrapped_detector_are_passed_on(plant: Plant) -> None:
     with pytest.raises(InputError, match=r"must be fitted on 1,000 rows of 4 values; MAD says: "):
         wrap(MAD()).fit(plant.train)
 

@@ -49,7 +49,7 @@ def test_the_first_positions_are_those_of_the_formula() -> None:
     torch.testing.assert_close(positions(3, 4), torch.tensor(expected))
 
 
-def test_positions_are_made_on_the_device_asked_for() -> None:
+def test_positions_are_made_on_the_device_requested() -> None:
     assert positions(3, 4, torch.device("meta")).device.type == "meta"
 
 

@@ -32,7 +32,7 @@ def weights(model: nn.Module) -> Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
 
 
-def test_without_weights_the_network_says_its_last_bias() -> None:
+def test_without_weights_the_network_gives_its_last_bias() -> None:
     model = network(channels=2)
     for parameter in model.parameters():
         nn.init.zeros_(parameter)

@@ -191,6 +191,7 @@ def keys(folder: Path) -> dict[str, str]:
     return {line.split(",")[0]: line for line in lines}
 
 
+@pytest.mark.sweep
 def test_a_kill_loses_what_was_under_way_and_nothing_else(
     reproduce: Callable[..., subprocess.CompletedProcess[str]],
     environment: dict[str, str],

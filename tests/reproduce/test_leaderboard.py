@@ -145,7 +145,7 @@ def test_a_system_ten_points_from_its_printed_number_is_named_with_the_reason(
     assert "A random score has" not in text
 
 
-def test_where_all_are_near_or_not_run_nothing_is_said(tmp_path: Path) -> None:
+def test_no_section_where_all_are_near_or_not_run(tmp_path: Path) -> None:
     assert leaderboard_words.far_from_the_paper(Results(tmp_path), BOTH) == ""
     near = published_rows(tmp_path, {"USAD": 91.1})
     assert leaderboard_words.far_from_the_paper(near, BOTH) == ""

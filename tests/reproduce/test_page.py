@@ -105,7 +105,7 @@ def made_up(folder: Path, values: dict[str, float], ours: float, clean: float) -
     return results
 
 
-def test_a_method_that_is_worth_something_is_said_to_be(tmp_path: Path) -> None:
+def test_a_better_method_is_called_better(tmp_path: Path) -> None:
     rows = made_up(tmp_path, {"random score": 0.5, "untrained network": 0.6}, 0.97, 0.9)
     text = SummaryText(rows).text()
     assert "reached to within 1 point on MSL" in text

@@ -62,7 +62,9 @@ def test_every_run_has_settings_that_its_protocol_takes(name: str) -> None:
 
 
 @every_table
-def test_a_table_without_rows_says_not_run_where_it_was_asked_to(name: str, tmp_path: Path) -> None:
+def test_a_table_without_rows_says_not_run_where_runs_were_requested(
+    name: str, tmp_path: Path
+) -> None:
     selection = Selection(datasets=("msl", SYNTHETIC))
     cells = [
         cell

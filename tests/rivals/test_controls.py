@@ -135,7 +135,7 @@ def test_rows_before_a_break_in_the_clock_do_not_reach_behind_it(kind: type[Base
 
 
 @pytest.mark.parametrize("kind", [MagnitudeDetector, PCADetector, SubPCADetector])
-def test_a_new_entity_is_judged_by_all(kind: type[BaseDetector]) -> None:
+def test_a_new_entity_is_assessed_by_all(kind: type[BaseDetector]) -> None:
     a, b = rows(seed=1), 5 * rows(seed=2) + 3
     both = kind().fit({"a": a, "b": b})
     # all rows as one series, broken between the two

@@ -52,7 +52,7 @@ def test_the_gradient_of_a_draw_is_that_of_its_gumbel_softmax() -> None:
     torch.testing.assert_close(gradient, torch.tensor([[[slope, -slope]]]))
 
 
-def test_rows_are_judged_by_the_likely_links() -> None:
+def test_rows_are_assessed_by_the_likely_links() -> None:
     model = network(GTAConfig(channels=2, window=7, width=8, heads=2))
     model.logits.data = torch.tensor([[[1.0, 0.0], [0.0, 1.0]], [[-1.0, -2.0], [0.0, 0.0]]])
     assert model.links().tolist() == [[1.0, 0.0], [1.0, 0.0]]

@@ -71,7 +71,7 @@ def test_there_are_no_more_neighbours_than_rows() -> None:
     assert model.predict(np.array([[-1.0]])).error.tolist() == [4]
 
 
-def test_no_more_references_are_kept_than_asked_for() -> None:
+def test_no_more_references_are_kept_than_requested() -> None:
     model = fitted(NearestMethod(references=40), noise())
     assert model.references.shape == (40, 3)
     assert {tuple(row) for row in model.references} <= {

@@ -39,7 +39,7 @@ def test_shapes_by_hand() -> None:
     assert distances(np.array([5.0, 5.0, 5.0]), np.full(3, 4.0), 3) == pytest.approx(0)
 
 
-def test_rows_are_judged_by_all_windows_that_cover_them() -> None:
+def test_rows_are_assessed_by_all_windows_that_cover_them() -> None:
     """Windows of 3 rows over 4: the first fits, the second has nothing of a rise."""
     model = fitted(np.array([[0.0], [1.0], [2.0]]), window=3)
     found = model.predict(np.array([[0.0], [1.0], [2.0], [1.0]]))
@@ -89,7 +89,7 @@ def test_distances_are_those_of_stumpy() -> None:
     np.testing.assert_allclose(distances(test, train, 5), STUMPY, atol=1e-6)
 
 
-def test_long_segments_are_judged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_segments_are_assessed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(noise(), window=5)
     at_once = model.predict(noise(50, seed=1))
     monkeypatch.setattr("subadjacent.rivals.matrix_profile.CORRELATIONS", 7 * 296)
