@@ -10,7 +10,7 @@ from examples.gallery.draws import Counted
 from examples.gallery.run import MARGIN, Outcome
 
 # lines of a file that are shown
-SHOWN = 6
+SHOWN = 5
 LEGEND = """\
 Data are blue, with the expected range behind them; alarms are orange; the green strip marks the
 planted anomalies, which the detector did not know; a grey background marks training rows; the

@@ -14,7 +14,7 @@ import pytest
 
 import subadjacent
 from running import Run, json_lines, runner
-from subadjacent import SubAdjacentDetector, load
+from subadjacent import load
 from subadjacent.cli.options import parse_false_alarms
 
 QUICK = "smoothing = 3\n"
@@ -122,23 +122,6 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
         assert where + lasted + often in told
     scored = command("score", "out/model", "two.csv", "-o", "s.csv").stderr
     assert "The model does not fit fan any more" in scored
-
-
-def test_scores_of_the_command_are_those_of_the_library(
-    command: Run, plant: Path, model: Path, tmp_path: Path
-) -> None:
-    command("score", model, plant, "-o", "scores.parquet", "--label", "label")
-    table = pl.read_parquet(tmp_path / "scores.parquet")
-    frame = pl.read_csv(plant, try_parse_dates=True).drop("label")
-    detector = SubAdjacentDetector.load(model)
-    expected = detector.decision_function(frame).to_numpy()
-    # worked out in float32, which rounds otherwise in another part of the rows
-    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-3)
-    found = detector.assess(frame)
-    np.testing.assert_array_equal(table["anomalous"].to_numpy(), found.anomalous.to_numpy())
-    np.testing.assert_allclose(
-        table["normalized_score"].to_numpy(), found.normalized_scores.to_numpy(), rtol=1e-3
-    )
 
 
 def test_an_entity_column_splits_the_rows(command: Run, plant: Path, tmp_path: Path) -> None:
@@ -259,13 +242,6 @@ def test_demo_shows_the_whole_way(command: Run, tmp_path: Path) -> None:
     }
 
 
-def test_a_budget_of_false_alarms_is_kept(command: Run, plant: Path) -> None:
-    done = command("fit", plant, "-o", "model", "--false-alarms", "4/day")
-    assert json.loads(done.stdout)["threshold"] > 0
-    facts = json.loads(command("info", "model").stdout)
-    assert facts["parameters"]["contamination"] == "4/day"
-
-
 def test_a_detector_with_a_network_takes_its_options(command: Run, plant: Path) -> None:
     command(
         "fit", plant, "-o", "model", "--detector", "hybrid", "--max-training-time", "1s",
@@ -275,15 +251,6 @@ def test_a_detector_with_a_network_takes_its_options(command: Run, plant: Path) 
     assert parameters["size"] == "small"
     assert parameters["random_state"] == 5
     assert parameters["max_training_time"] == "1s"
-
-
-def test_labels_change_nothing_but_the_report(command: Run, plant: Path, tmp_path: Path) -> None:
-    without = pl.read_csv(plant).drop("label")
-    without.write_csv(tmp_path / "bare.csv")
-    for file, name in (("plant.csv", "with"), ("bare.csv", "without")):
-        command("detect", file, "-o", name, "--config", "quick.toml")
-    scores = [pl.read_csv(tmp_path / name / "scores.csv") for name in ("with", "without")]
-    assert scores[0].drop("label").equals(scores[1])
 
 
 def test_quiet_hides_progress_and_remarks(command: Run, plant: Path) -> None:

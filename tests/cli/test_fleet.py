@@ -54,6 +54,7 @@ def results(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("fleet_file")
 def test_a_killed_run_goes_on_and_ends_with_the_results_of_an_unbroken_one(tmp_path: Path) -> None:
     unbroken = start(tmp_path, "unbroken")

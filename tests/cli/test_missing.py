@@ -62,14 +62,6 @@ def test_a_hole_is_an_alarm_of_exactly_its_rows(command: Run, folder: Path) -> N
     assert (folder / "out" / "report.html").exists()
 
 
-def test_a_model_scores_and_reports_a_file_with_a_hole(command: Run, folder: Path) -> None:
-    said = command("score", "model", "hole.csv", "-o", "scores.csv").stderr
-    assert "900 rows, 50 anomalous" in said
-    assert anomalous(folder / "scores.csv") == list(range(600, 650))
-    command("report", "model", "hole.csv", "-o", "page.html")
-    assert (folder / "page.html").exists()
-
-
 def test_a_hole_in_the_rows_to_fit_on_is_named(command: Run, folder: Path) -> None:
     done = command("detect", "early.csv", "-o", "early")
     assert (

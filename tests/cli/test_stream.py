@@ -228,7 +228,7 @@ def test_answers_come_while_the_input_pauses_and_a_signal_saves_the_state(
         assert process.wait(GENEROUS) == code
         assert pipe(process.stderr).read() == said
     scorer = StreamScorer.restore(tmp_path / "state")
-    assert scorer.counts[None].taken == 300
+    assert scorer.counts[None].accepted == 300
 
 
 @pytest.mark.sweep
@@ -239,7 +239,7 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
         pipe(process.stdin).close()
         assert process.wait(GENEROUS) == 0
         assert pipe(process.stderr).read() == ""
-    assert StreamScorer.restore(tmp_path / "state").counts[None].taken == 300
+    assert StreamScorer.restore(tmp_path / "state").counts[None].accepted == 300
 
 
 def test_a_kill_leaves_the_last_state_whole(tmp_path: Path) -> None:
@@ -251,5 +251,5 @@ def test_a_kill_leaves_the_last_state_whole(tmp_path: Path) -> None:
             read_lines(pipe(process.stdout), 100)
         os.kill(process.pid, signal.SIGKILL)
         process.wait(GENEROUS)
-    taken = StreamScorer.restore(tmp_path / "state").counts[None].taken
+    taken = StreamScorer.restore(tmp_path / "state").counts[None].accepted
     assert 400 <= taken <= 600

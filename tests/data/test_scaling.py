@@ -79,15 +79,6 @@ def test_a_constant_channel_keeps_its_unit() -> None:
         np.testing.assert_allclose(scaler.apply(values[:1] + 0.5), [[0.5]], atol=1e-9)
 
 
-def test_rounding_in_float32_does_not_make_a_constant_vary() -> None:
-    # 1e6 in steps of a sixteenth, float32's there
-    values = (1e6 + noise(1000, 1) * 0.1).astype(np.float32)
-    assert len(np.unique(values)) > 1
-    scaler = fitted(values)
-    assert scaler.deviation.tolist() == [1]
-    assert np.abs(scaler.apply(values)).max() < 1
-
-
 def test_what_moves_follows_the_precision_of_the_values() -> None:
     for dtype, moves in [(np.float64, True), (np.float32, False)]:
         # a latitude, to a metre: two steps of float32 there, a thousand million of float64

@@ -69,30 +69,20 @@ def test_a_row_is_labelled_by_the_index_or_by_its_number() -> None:
 
 
 def test_what_does_not_fit_the_rows_is_refused() -> None:
+    shape = "series must be 2-d, (time, channels); got shape"
+    names = "channels must name each of the 2 columns; got"
+    starts = "starts must begin with 0 and increase, within 3 rows; got"
+    mask = np.zeros(3, dtype=bool)
     cases: list[Any] = [
-        ({"values": np.zeros(3)}, "series must be 2-d, (time, channels); got shape (3,)"),
-        (
-            {"values": np.zeros((3, 2, 1))},
-            "series must be 2-d, (time, channels); got shape (3, 2, 1)",
-        ),
-        ({"channels": ("a",)}, "channels must name each of the 2 columns; got 1 names"),
-        ({"channels": ("a", "b", "c")}, "channels must name each of the 2 columns; got 3 names"),
+        ({"values": np.zeros(3)}, f"{shape} (3,)"),
+        ({"values": np.zeros((3, 2, 1))}, f"{shape} (3, 2, 1)"),
+        ({"channels": ("a",)}, f"{names} 1 names"),
+        ({"channels": ("a", "b", "c")}, f"{names} 3 names"),
         ({"index": [1, 2]}, "index must have one label for each of the 3 rows; got 2"),
-        ({"starts": ()}, "starts must begin with 0 and increase, within 3 rows; got ()"),
-        ({"starts": (1,)}, "starts must begin with 0 and increase, within 3 rows; got (1,)"),
-        (
-            {"starts": (0, 2, 2)},
-            "starts must begin with 0 and increase, within 3 rows; got (0, 2, 2)",
-        ),
-        (
-            {"starts": (0, 2, 1)},
-            "starts must begin with 0 and increase, within 3 rows; got (0, 2, 1)",
-        ),
-        ({"starts": (0, 3)}, "starts must begin with 0 and increase, within 3 rows; got (0, 3)"),
-        ({"starts": (0, 9)}, "starts must begin with 0 and increase, within 3 rows; got (0, 9)"),
-        (
-            {"missing": np.zeros(3, dtype=bool)},
-            "missing must have the shape of values, (3, 2); got (3,)",
+        ({"missing": mask}, "missing must have the shape of values, (3, 2); got (3,)"),
+        *(
+            ({"starts": bad}, f"{starts} {bad}")
+            for bad in ((), (1,), (0, 2, 2), (0, 2, 1), (0, 3), (0, 9))
         ),
     ]
     for arguments, message in cases:

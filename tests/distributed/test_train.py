@@ -53,6 +53,7 @@ def test_a_worker_that_dies_too_often_is_an_error(tmp_path: Path) -> None:
         fit_together(detector, plant.train, workers=1, restarts=0)
 
 
+@pytest.mark.sweep
 def test_what_the_workers_refuse_is_an_error_here(cluster: int) -> None:
     plant = subadjacent.multivariate(n=200, channels=2)
     with pytest.raises(InputError, match=r"must be one that 2 processes .* got DAGMM"):

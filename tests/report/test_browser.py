@@ -26,7 +26,7 @@ from report.browsing import (
     view,
     whole,
 )
-from report.sample import CHANNELS, dated
+from report.sample import CHANNELS, dated, explainer_of
 from report.taxi import taxi_trips
 from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
@@ -35,8 +35,8 @@ from subadjacent.report.channels import MAX_CHANNELS
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
 from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile, Usual
-from subadjacent.scoring.causes import Explainer, named_causes
+from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile
+from subadjacent.scoring.causes import named_causes
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
 
@@ -76,12 +76,6 @@ def tab(shared: tuple[Page, Opener]) -> Page:
     page.mouse.move(0, 0)
     frame(page)
     return page
-
-
-def usual_of(found: Assessment, channel: int) -> Usual:
-    parts = found.series, found.evidence, found.habits, found.judgements
-    series, evidence, habits, judgement = (part[0] for part in parts)
-    return Explainer.of(series, evidence, habits, judgement.anomalous).usual(channel)
 
 
 def test_every_alarm_is_in_the_table_and_the_worst_is_chosen(
@@ -271,7 +265,7 @@ def test_values_and_the_expected_range_are_drawn_as_they_are(
     tab.evaluate("report.view.show(report.view.whole[0], report.view.whole[0] + 400 * 3e5)")
     frame(tab)
     channel = CHANNELS.index(channels(tab)[0])
-    usual, values = usual_of(assessed, channel), plant.test[:, channel]
+    usual, values = explainer_of(assessed).expected_range(channel), plant.test[:, channel]
     seen, band = (np.array(drawn(tab, 0, name), dtype=float) for name in ("points", "band"))
     np.testing.assert_allclose(seen[1::2][:400], values[:400], rtol=1e-6)
     near = {"rtol": 0, "atol": 1e-4 * float(np.ptp(usual.expected))}
@@ -406,7 +400,7 @@ def test_a_long_series_is_drawn_coarse_from_afar_and_row_by_row_at_an_alarm(
     assert seen[1::2].min() == pytest.approx(plant.test[:, channel].min(), rel=1e-4)
     # the band holds what is expected of all rows; a line from the lowest to the highest of them
     # would hide the data
-    usual = usual_of(found, channel)
+    usual = explainer_of(found).expected_range(channel)
     assert band[1::3].min() == pytest.approx(usual.low.min(), rel=1e-4)
     assert band[2::3].max() == pytest.approx(usual.high.max(), rel=1e-4)
     assert drawn(tab, 0, "roles") == ["seen"]
@@ -547,7 +541,7 @@ def test_the_button_of_a_channel_leads_to_its_chart(
         frame(tab)
         assert chosen(tab) == str(number)
         name = tab.evaluate("document.activeElement.querySelector('.name').textContent")
-        assert name == alarms[number].named_causes[last].channel
+        assert name == named_causes(alarms[number].causes)[last].channel
         top, bottom = tab.evaluate(
             "(({top, bottom}) => [top, bottom])(document.activeElement.getBoundingClientRect())"
         )
@@ -653,7 +647,10 @@ def test_rows_stand_below_each_other_however_long_their_numbers_are(
         series = replace(found.series[0], values=found.series[0].values.astype(float) * scale)
         # the columns after the first scale with the values; what is counted in rows does not
         scaled = np.array(
-            [name not in ("cycle", "still", "partner", "slope") for name in ChannelProfile._fields]
+            [
+                name not in ("cycle", "max_run", "partner", "slope")
+                for name in ChannelProfile._fields
+            ]
         )
         habits = BaselineProfiles(np.where(scaled[:, None], scale, 1) * found.habits[0].table)
         big = replace(found, table=replace(found.table, series=(series,)), habits=(habits,))

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
-from report.sample import dated
+from report.sample import dated, explainer_of
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
@@ -26,18 +26,11 @@ from subadjacent.report.model_facts import BandShape, attention, curves
 from subadjacent.report.ticks import Plain
 from subadjacent.rivals.controls import MagnitudeDetector
 from subadjacent.runtime import Progress
-from subadjacent.scoring.causes import Explainer
 
 
 @pytest.fixture(scope="module")
 def found(detector: SubAdjacentDetector, plant: Plant) -> Assessment:
     return detector.assess(plant.test)
-
-
-def explainer_of(found: Assessment) -> Explainer:
-    parts = found.series, found.evidence, found.habits, found.judgements
-    series, evidence, habits, judgement = (part[0] for part in parts)
-    return Explainer.of(series, evidence, habits, judgement.anomalous)
 
 
 def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_severity(
@@ -54,7 +47,7 @@ def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_seve
     assert threshold.get_ydata() == [1, 1]
     expected, seen = figure.axes[0].lines
     np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
-    usual = explainer_of(found).usual(1)
+    usual = explainer_of(found).expected_range(1)
     np.testing.assert_array_equal(expected.get_ydata(), usual.expected)
     band = figure.axes[0].collections[0]
     edges = band.get_paths()[0].vertices
@@ -78,7 +71,7 @@ def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
     # what is usual is as far as it reaches in three rows; a line of it would hide the data
     channel = figure_series(found, alarms=[]).axes[0]
     assert len(channel.lines) == 1
-    usual = explainer_of(found).usual(0)
+    usual = explainer_of(found).expected_range(0)
     edges = channel.collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low.min(), usual.high.max())
 
@@ -173,7 +166,7 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
         figure.axes[-1].lines[0].get_ydata(), found.normalized_scores[990:]
     )
     assert figure.axes[-1].get_xlim() == (989.5, 999.5)
-    usual = explainer_of(found).usual(1)
+    usual = explainer_of(found).expected_range(1)
     edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
 

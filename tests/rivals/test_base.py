@@ -38,7 +38,7 @@ def test_an_error_below_a_hundredth_of_a_deviation_counts_as_one() -> None:
 
 
 @pytest.mark.parametrize("window", [4, 5, 12])
-def test_what_a_window_is_judged_by(window: int) -> None:
+def test_the_context_of_a_window(window: int) -> None:
     recurrent = THOC.seeded(THOCConfig.sized(TINY, 2, window), 0)
     assert recurrent.context == window // 2
     assert DAGMM.seeded(DAGMMConfig.sized(TINY, 2, window), 0).context == window - 1

@@ -24,7 +24,6 @@ from hypothesis import strategies as st
 
 from subadjacent.data.files import Columns, FileRows, Rows, open_files
 from subadjacent.data.files.columnar import Decoder
-from subadjacent.data.inputs import read
 from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 PLAIN = "time,a,b\n2024-01-01 00:00:00,1,2\n2024-01-01 00:01:00,3,4.5\n2024-01-01 00:02:00,5,6\n"
@@ -142,12 +141,6 @@ def test_names_that_count_are_names(frame_of: Any) -> None:
     assert frame_of(",0,1\n0,6,7\n1,8,9\n").columns == ["timestamp", "0", "1"]
 
 
-def test_infinite_numbers_pass_and_the_library_fills_them(frame_of: Any) -> None:
-    frame = frame_of("a,b\n1,2\ninf,4\n-inf,5\n2,6\n")
-    assert frame["a"].to_list() == [1.0, float("inf"), float("-inf"), 2.0]
-    np.testing.assert_array_equal(read(frame).series[0].values[:, 0], [1, 1, 1, 2])
-
-
 def test_quotes_may_hold_separators_and_line_ends(frame_of: Any) -> None:
     frame = frame_of('"a, in °C","b"\n"1","2"\n3,4\n"5\n",6\n')
     assert frame.columns == ["a, in °C", "b"]
@@ -222,13 +215,6 @@ def test_row_numbers_without_a_name_are_left_out(write: Any) -> None:
     rows = open_files([write(",timestamp,a,\n0,2024-01-01,1,\n1,2024-01-02,1,\n")])
     assert rows.channels == ("a",)
     assert sum("left out" in note for note in rows.notes) == 2
-
-
-def test_entities_are_told_apart(write: Any) -> None:
-    path = write("machine,time,a\nx,0,1\ny,0,2\nx,1,3\ny,1,4\n")
-    frame = open_files([path], Columns(entity="machine")).whole().frame
-    assert [series.entity for series in read(frame).series] == ["x", "y"]
-    assert open_files([write("unique_id,a\nx,1\n")]).entity == "unique_id"
 
 
 def test_labels_are_no_channel_and_the_log_says_so(
@@ -313,12 +299,6 @@ def test_times_are_compared_across_parts_and_files(write: Any) -> None:
     paths = [write(PLAIN, name) for name in ("one.csv", "two.csv")]
     with pytest.raises(InputError, match=r"two\.csv, line 2, column 'time': times must increase"):
         list(open_files(paths).chunks(1))
-
-
-def test_a_jump_in_spring_is_a_gap_like_any_other(frame_of: Any) -> None:
-    hours = ("00:00", "00:30", "01:00", "01:30", "03:00", "03:30")
-    frame = frame_of("time,a\n" + "".join(f"2024-03-31 {one},1\n" for one in hours))
-    assert read(frame).series[0].interval == 1800.0
 
 
 # paths
