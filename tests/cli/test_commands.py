@@ -215,8 +215,8 @@ def test_more_columns_than_can_be_fitted_are_refused_in_a_sentence(
     (tmp_path / "wide.csv").write_text(names + 20 * line)
     done = command("fit", "wide.csv", "-o", "wide", code=1)
     assert done.stderr == (
-        "error: wide.csv must have at most 2,000 channels, each of which is held against all "
-        "others; got 5,000: fit groups of them that belong together, each by itself\n"
+        "error: wide.csv must have at most 2,000 channels, as each is regressed on all others; "
+        "got 5,000: fit groups of them that belong together, each by itself\n"
     )
     assert not (tmp_path / "wide").exists()
 

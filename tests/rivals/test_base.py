@@ -50,7 +50,7 @@ def test_a_size_that_is_not_known_is_refused() -> None:
 
 
 def test_saved_settings_must_be_all_and_no_others() -> None:
-    with pytest.raises(InputError, match="network must have centres, channels"):
+    with pytest.raises(InputError, match="network must have the settings centres, channels"):
         THOCConfig.from_dict({"channels": 2})
     saved = {"channels": 2, "window": 5, "hidden": [3], "latent": 1, "mixtures": 2}
     saved |= {"estimator": 4, "dropout": 0.0, "energy_weight": 0.1, "variance_weight": 0.1}

@@ -152,7 +152,7 @@ def test_a_rarity_far_beyond_the_rows_is_logged(caplog: pytest.LogCaptureFixture
         (
             "1 alarms in '1week' are one every 1.01e+04 rows, and 1000 rows were fitted on: the "
             f"threshold {fitted.threshold_:.6g} is extrapolated far beyond them; "
-            "fit on more rows to be sure"
+            "fit on more rows to rely on it"
         )
     ]
 
@@ -301,9 +301,9 @@ def test_a_damaged_save_is_refused(saved: dict[str, Any], message: str) -> None:
         (
             lambda: AlarmBudget().fit([1.0]),
             (
-                "interval must be known, and one for all series, to turn alarms per time into a "
-                "threshold; got None: "
-                "fit on rows with dates, or pass interval='60s' for a row a minute"
+                "interval must be known to turn an alarm budget into a threshold; got None, as the "
+                "rows have no dates or the series differ in it: fit on rows with dates, or pass "
+                "interval='60s' for one row a minute"
             ),
         ),
         (

@@ -159,9 +159,9 @@ def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("typical", "typical must not be negative; got -"),
+        ("typical", "typical, the median surprise of each view, must not be negative; got -"),
         ("deviation", r"deviation must be above 0; got \[-"),
-        ("rhythm.gains", "rhythm.gains must be above 0; got -"),
+        ("rhythm.gains", "rhythm.gains, the scale factors of residuals, must be above 0; got -"),
     ],
 )
 def test_what_must_not_be_negative_is_refused(name: str, message: str) -> None:
@@ -209,7 +209,7 @@ def test_channels_of_shapes_that_are_not_there_or_twice_are_refused(channels: li
     [
         ("grains", [2, 0], "grains must be a whole number of at least 1; got 0"),
         ("grains", [2.5], "grains must be a whole number of at least 1; got 2.5"),
-        ("grains", [], "grains must not be empty where there are shapes"),
+        ("grains", [], "grains must not be empty for a model with a shape view"),
         ("novelty", {"state": -1}, "novelty.state must be a finite number of at least 0; got -1"),
         ("novelty", {"shape": "much"}, "novelty.shape must be a finite number"),
     ],

@@ -1,4 +1,4 @@
-"""The default's method: views of every entity, in the entity's own unit.
+"""The method of the default detector: views of every entity, scores in its own unit.
 
 Shapes: T rows of a segment, C channels.
 """
@@ -49,14 +49,14 @@ MAX_CHANNELS = 2_000
 # an unbroken segment of fewer times the band's reach has little to learn from
 MIN_ROWS_PER_REACH = 5
 # independent rows; with fewer, the rate of alarms is not to be relied on: with 8 to 33 of them some
-# processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
+# processes have 5 to 15 times the alarms requested, with more none has more than 3 times
 # (reproduce/log.md, "What contamination promises")
 MIN_INDEPENDENT_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class ViewsMethod(Method):
-    """Fits views of each entity, and of all together for unseen entities."""
+    """Fits the views of each entity, and pooled views for unseen entities."""
 
     settings: ViewSettings = field(default_factory=ViewSettings)
 
@@ -73,7 +73,7 @@ class ViewsMethod(Method):
     def fit_with_causal(
         self, series: Sequence[TrainSeries], run: Runtime
     ) -> tuple[Fitted, Fitted | None]:
-        """Fit this and the causal method; what is the same for both is learned once."""
+        """Fit this and the causal method; the parts they share are fitted once."""
         causal = self.causal()
         if causal is None:
             return self.fit(series, run), None
@@ -81,7 +81,7 @@ class ViewsMethod(Method):
         return self.fitted(series, fits), causal.fitted(series, causal_fits)
 
     def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
-        """Fit each series by itself; those of one shape at once, which is quicker."""
+        """Fit each series by itself; series of one shape are fitted together for speed."""
         fitted_series: list[Fitted | None] = [None] * len(series)
         alike: dict[tuple[object, ...], list[int]] = {}
         for place, one_series in enumerate(series):
@@ -121,13 +121,13 @@ class ViewsMethod(Method):
             yield self.fitted([one_series], EntityFits(scaler, [entity_fit], fit.entity))
 
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
-        """Fit the views of every entity, and of all together."""
+        """Fit the views of every entity, and the pooled views."""
         return self._fit_all(series, run, (self.settings,))[0]
 
     def _fit_all(
         self, series: Sequence[TrainSeries], run: Runtime, settings: tuple[ViewSettings, ...]
     ) -> list[EntityFits]:
-        """Fit every entity with each of several settings, the first of which are this method's."""
+        """Fit every entity with each of several settings; the first are this method's."""
         _check_channels(series)
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
@@ -160,7 +160,7 @@ class ViewsMethod(Method):
         ]
 
     def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
-        """The models, each in its entity's own unit."""
+        """The fitted models, each in its entity's own unit."""
         scalers, entities, pooled = fits
         models: dict[str, Model] = {
             one_series.entity: ViewsModel(
@@ -179,7 +179,7 @@ class ViewsMethod(Method):
     def _pooled_task(
         self, series: Sequence[TrainSeries], scalers: PerEntity[Scaler]
     ) -> list[_EntityTask]:
-        """The task for unseen entities: all entities together; none if there is only one."""
+        """The fit of all entities pooled, for unseen ones; empty for a single series."""
         if len(series) == 1:
             return []
         some = series[:: -(-len(series) // POOLED_ENTITIES)]
@@ -195,7 +195,7 @@ class ViewsMethod(Method):
 
 
 class _EntityTask(NamedTuple):
-    """An entity to be fitted with each of several settings: all that another process needs."""
+    """All that a process needs to fit one entity with several settings."""
 
     series: TrainSeries
     scaler: Scaler
@@ -213,7 +213,7 @@ class EntityFit(NamedTuple):
 
 
 class EntityFits(NamedTuple):
-    """Scales and fits of all entities, and the views of all together."""
+    """Scalers and fits of every entity, and the views fitted on all entities pooled."""
 
     scalers: PerEntity[Scaler]
     entities: list[EntityFit]
@@ -240,7 +240,7 @@ def _fit_entity(task: _EntityTask) -> list[EntityFit]:
 
 
 def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
-    """Scores of an entity's rows, divided by the score that one normal row in a hundred exceeds.
+    """Scores of an entity, divided by the 99% quantile of its normal rows' scores.
 
     Only rows that are no outliers count for this unit, and for the threshold. The
     forecasting views tell which rows are outliers; windows would spread them over many more rows.
@@ -271,7 +271,7 @@ def _last_segments(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
 
 
 def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
-    """Whether it takes longer to fit than to start processes."""
+    """Whether fitting takes longer than starting processes."""
     values = sum(one_series.values.size for one_series in series)
     return len(series) >= MANY_ENTITIES or (len(series) > 1 and values >= MANY_VALUES)
 
@@ -311,8 +311,7 @@ def _check_channels(series: Sequence[TrainSeries]) -> None:
     if channels > MAX_CHANNELS:
         raise InputError.of(
             "X",
-            f"must have at most {MAX_CHANNELS:,} channels, each of which is held against all "
-            f"others",
+            f"must have at most {MAX_CHANNELS:,} channels, as each is regressed on all others",
             f"got {channels:,}",
             "fit groups of them that belong together, each by itself",
         )
