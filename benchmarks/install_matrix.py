@@ -223,8 +223,12 @@ def write_rows(rows: dict[Cell, Row], report: Path) -> None:
 
 
 def table(rows: dict[Cell, Row]) -> str:
-    """The rows as Markdown, and the names of cells that have none."""
-    shown = [rows[cell] for cell in sorted(rows)]
+    """The rows as Markdown, without sdists that work, and the names of cells that have none."""
+    shown = [
+        rows[cell]
+        for cell in sorted(rows)
+        if cell.archive != "sdist" or rows[cell]["result"] != "works"
+    ]
     lines = [
         "| Python | versions | from | ran | result | core, MB | " + " | ".join(SHOWN) + " |",
         "|---|---|---|---|---|" + "--:|" * (len(SHOWN) + 1),

@@ -20,6 +20,7 @@ from joblib import Parallel, delayed
 from reproduce.cases import DEVELOPMENT, case
 from subadjacent import SubAdjacentDetector
 from subadjacent.evaluation.metrics import average_precision
+from subadjacent.scoring.view_facts import FACTS, FORECASTING
 
 SETS = {"MSL": "msl.npz", "SMAP": "smap.npz", "SMD (4)": "smd19.npz", "NeurIPS-TS": "nips_ts.npz"}
 MACHINES = (0, 5, 10, 15)
@@ -31,28 +32,27 @@ CHANGES: dict[str, tuple[str, str, Any]] = {
     "softness / 3": ("novelty", "SOFTNESS", 1.0),
     "softness x 3": ("novelty", "SOFTNESS", 9.0),
     "softness x 10": ("novelty", "SOFTNESS", 30.0),
-    "weight of states / 2": ("novelty", "WEIGHTS", {"state": 0.25, "shape": 1.0}),
-    "weight of states x 2": ("novelty", "WEIGHTS", {"state": 1.0, "shape": 1.0}),
-    "weight of shapes / 2": ("novelty", "WEIGHTS", {"state": 0.5, "shape": 0.5}),
-    "weight of shapes x 2": ("novelty", "WEIGHTS", {"state": 0.5, "shape": 2.0}),
-    "states: references / 4": ("states", "MOST_REFERENCES", 1_000),
-    "states: references x 2": ("states", "MOST_REFERENCES", 8_000),
+    "weight of states / 2": ("weights", "", {"state": 0.25, "shape": 1.0}),
+    "weight of states x 2": ("weights", "", {"state": 1.0, "shape": 1.0}),
+    "weight of shapes / 2": ("weights", "", {"state": 0.5, "shape": 0.5}),
+    "weight of shapes x 2": ("weights", "", {"state": 0.5, "shape": 2.0}),
+    "states: references / 4": ("states", "MAX_REFERENCES", 1_000),
+    "states: references x 2": ("states", "MAX_REFERENCES", 8_000),
     "states: guard / 5": ("states", "GUARD", 10),
     "states: prior rows / 5": ("states", "PRIOR_ROWS", 4),
     "states: prior rows x 5": ("states", "PRIOR_ROWS", 100),
     "states: one usual distance for all": ("states", "PRIOR_ROWS", 10**9),
-    "shapes: references / 3": ("shapes", "MOST_REFERENCES", 333),
-    "shapes: references x 3": ("shapes", "MOST_REFERENCES", 3_000),
+    "shapes: references / 3": ("fit_shapes", "MAX_REFERENCES", 333),
+    "shapes: references x 3": ("fit_shapes", "MAX_REFERENCES", 3_000),
     "shapes: flat / 3": ("shapes", "FLAT", 0.1),
     "shapes: flat x 2": ("shapes", "FLAT", 0.6),
-    "shapes: half as long": ("shapes", "NO_CYCLE", 128),
-    "shapes: twice as long": ("shapes", "NO_CYCLE", 400),
-    "shapes: no cycle counts": ("shapes", "CYCLES", (10**9, 10**9)),
-    "shapes: cycles from 100 rows on": ("shapes", "CYCLES", (100, 400)),
-    "shapes: least moving 0.25": ("shapes", "LEAST_MOVING", 0.25),
-    "shapes: least moving 0.75": ("shapes", "LEAST_MOVING", 0.75),
+    "shapes: half as long": ("fit_shapes", "NO_CYCLE", 128),
+    "shapes: twice as long": ("fit_shapes", "NO_CYCLE", 400),
+    "shapes: no cycle counts": ("fit_shapes", "CYCLES", (10**9, 10**9)),
+    "shapes: cycles from 100 rows on": ("fit_shapes", "CYCLES", (100, 400)),
+    "shapes: least moving 0.25": ("fit_shapes", "MIN_MOVING_SHARE", 0.25),
+    "shapes: least moving 0.75": ("fit_shapes", "MIN_MOVING_SHARE", 0.75),
 }
-EXPECTING = ("level", "rhythm", "local rhythm", "slow rhythm")
 
 
 class Labelled(NamedTuple):
@@ -85,12 +85,11 @@ def precision(rows: Labelled, change: tuple[str, str, Any] | None, views: Any) -
     """Average precision in percent, with one constant changed."""
     if change is not None:
         module, name, value = change
-        owner = import_module(f"subadjacent.methods.views.{module}")
-        if isinstance(value, dict):
-            # others hold the same dict
-            getattr(owner, name).update(value)
+        if module == "weights":
+            # others hold the same records
+            FACTS.update({view: FACTS[view]._replace(weight=own) for view, own in value.items()})
         else:
-            setattr(owner, name, value)
+            setattr(import_module(f"subadjacent.methods.views.{module}"), name, value)
     scores = SubAdjacentDetector(views=views).fit(rows.train).decision_function(rows.test)
     return 100 * average_precision(scores, rows.labels)
 
@@ -104,9 +103,9 @@ def main() -> None:
     rows = everything(arguments.data)
     settings: list[tuple[str, tuple[str, str, Any] | None, Any]] = [
         ("as chosen", None, "all"),
-        ("without states and shapes", None, EXPECTING),
-        ("without states", None, (*EXPECTING, "shape")),
-        ("without shapes", None, (*EXPECTING, "state")),
+        ("without states and shapes", None, FORECASTING),
+        ("without states", None, (*FORECASTING, "shape")),
+        ("without shapes", None, (*FORECASTING, "state")),
         *((what, change, "all") for what, change in CHANGES.items()),
     ]
     table = []

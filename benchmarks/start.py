@@ -1,6 +1,6 @@
 """Seconds until the package is imported, and until commands on the README's file are done.
 
-    python benchmarks/start.py [--rounds 9]
+    python benchmarks/start.py [--rounds 9] [--output benchmarks/reports/start.csv]
 
 Each round is a new process. Wall time depends on what else the machine does; CPU time hardly does.
 """
@@ -8,6 +8,7 @@ Each round is a new process. Wall time depends on what else the machine does; CP
 from __future__ import annotations
 
 import argparse
+import csv
 import resource
 import statistics
 import subprocess
@@ -38,14 +39,21 @@ def run(command: tuple[str, ...], folder: str) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=9)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--output", type=Path, help="CSV file to write")
+    arguments = parser.parse_args()
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         run((COMMAND, "generate", "plant", "--rows", "4000", "-o", "plant.csv"), folder)
         for command, target in TARGETS.items():
-            times = [run(command, folder) for _ in range(rounds)]
+            times = [run(command, folder) for _ in range(arguments.rounds)]
             wall, cpu = (statistics.median(each) for each in zip(*times, strict=True))
             name = " ".join((Path(command[0]).name, *command[1:]))
             print(f"{name:70} {wall:6.2f} s, CPU {cpu:5.2f} s   target: under {target:g} s")
+            rows.append((name, round(wall, 2), round(cpu, 2), target))
+    if arguments.output:
+        with arguments.output.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([("command", "wall_s", "cpu_s", "target_s"), *rows])
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -45,6 +45,14 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+@pytest.fixture(scope="session")
+def module(browser: Browser) -> Callable[[str], Callable[..., Any]]:
+    """Gives JavaScript modules of the pages by name, to call functions in them."""
+    from report.browsing import modules
+
+    return modules(browser)
 
 
 @pytest.fixture(scope="session")

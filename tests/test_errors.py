@@ -68,9 +68,11 @@ def test_a_message_that_came_whole_has_no_parts() -> None:
     assert InputError("why").argument == ""
 
 
-@pytest.mark.parametrize("value", [3, 4, 10**30, np.int8(3), np.uint64(2**63)])
-def test_whole_numbers_of_any_type_pass(value: Any) -> None:
-    require_whole("window", value, least=3)
+def test_numbers_of_any_type_pass() -> None:
+    for value in (3, 4, 10**30, np.int8(3), np.uint64(2**63)):
+        require_whole("window", value, least=3)
+    for number in (0.5, 1, np.float32(0.25), np.int64(7), Fraction(1, 3), 1e308):
+        require_number("clip", number, above=0)
 
 
 @pytest.mark.parametrize(
@@ -87,17 +89,12 @@ def test_true_is_no_whole_number_even_where_one_is_allowed() -> None:
         require_whole("window", True, least=0)
 
 
-def test_the_reason_for_a_bound_is_told() -> None:
+def test_the_message_gives_the_reason_for_a_bound() -> None:
     with pytest.raises(InputError) as caught:
         require_whole("far", 1, least=2, why="the band would be empty")
     assert str(caught.value) == (
         "far must be a whole number of at least 2 (the band would be empty); got 1"
     )
-
-
-@pytest.mark.parametrize("value", [0.5, 1, np.float32(0.25), np.int64(7), Fraction(1, 3), 1e308])
-def test_real_numbers_of_any_type_pass(value: Any) -> None:
-    require_number("clip", value, above=0)
 
 
 def test_one_bound_is_open_and_the_other_closed() -> None:

@@ -15,7 +15,6 @@ from subadjacent.errors import MissingPackage
 from subadjacent.runtime import (
     Progress,
     Runtime,
-    cores,
     ignore,
     in_turn,
     in_words,
@@ -41,7 +40,7 @@ def test_items_are_handled_in_turn() -> None:
     assert list(results) == [1, 4]
 
 
-def test_by_default_nobody_watches_and_all_cores_are_used() -> None:
+def test_by_default_progress_is_ignored_and_all_cores_are_used() -> None:
     run = Runtime()
     assert (run.device, run.precision, run.seed) == ("auto", "auto", 0)
     assert run.watch is ignore
@@ -49,12 +48,8 @@ def test_by_default_nobody_watches_and_all_cores_are_used() -> None:
     run.watch(Progress("fitting", 1, 2, "entities"))
 
 
-def test_there_is_a_core_at_least() -> None:
-    assert cores() >= 1
-
-
 @pytest.mark.parametrize("worth_it", [False, True])
-def test_the_caller_is_told_how_many_items_are_done(worth_it: bool) -> None:
+def test_the_caller_learns_how_many_items_are_done(worth_it: bool) -> None:
     told: list[tuple[int, int]] = []
 
     def tell(done: int) -> None:
@@ -162,14 +157,12 @@ def test_a_caller_in_another_thread_does_not_lift_the_limit() -> None:
         (Progress("fitting", 0, 0, "rows", "axes"), None, "axes"),
     ],
 )
-def test_progress_is_told_as_share_and_words(
-    progress: Progress, share: float | None, words: str
-) -> None:
+def test_progress_is_a_share_and_words(progress: Progress, share: float | None, words: str) -> None:
     assert share_done(progress) == share
     assert in_words(progress) == words
 
 
-def test_uncounted_work_tells_its_beginning_and_its_end() -> None:
+def test_uncounted_work_reports_its_beginning_and_its_end() -> None:
     told: list[Progress] = []
     with uncounted("drawing", told.append):
         assert told == [Progress("drawing", 0, 0, "")]

@@ -17,9 +17,8 @@ semicolons, decimal commas and Latin-1 text.""",
     draw=pump,
     channels=("Vibration", "Bearing", "Flow"),
     remark="""\
-Wear begins on 6 March and grows with the square of time. The alarm begins on the 8th, a week
-before the end of the file, because of the vibration. The temperature is not named as a cause,
-since the weather moves it as well.
+Wear begins on 6 March and grows with the square of time. The alarm begins on the 8th, because of
+the vibration. The temperature is not named, since the weather moves it as well.
 
 The severity falls back on the 9th although the bearing gets worse. **A change that lasts 300 rows,
 here two days, counts as normal**: the alarm says "permanent" and is not repeated. For
@@ -39,19 +38,13 @@ column names the server; each server gets its own model.""",
     channels=("p99_ms", "requests_per_s"),
     remark="""\
 The alarm of the slow deploy begins within one row of it, names the right channel, and ends when
-the deploy is rolled back. No other metric of web-3 showed it. The failover is found on all four
-servers. It lasted half an hour, but its alarms last three and a half: scores are averages over up
-to 60 rows, so a strong anomaly raises the scores of the rows around it.
+the deploy is rolled back. The failover is found on all four servers. It lasted half an hour, but
+its alarms last three and a half: scores are averages over up to 60 rows.
 
-**Four alarms are false, one per server.** They lie around noon in the second week, on all servers
-at once, when there was slightly more traffic than in the only week of training. A budget
-(`--false-alarms 1/week`) does not help, because it is estimated from the first week. More normal
-training data would help. The severities separate the two groups: at least 12 for the planted
-anomalies, at most 2.4 for the false alarms.
-
-A first draft of this case had eight days with a row every five minutes, and gave a better result:
-the same five of five found, and one false alarm of six. But it had no weekend to learn from, and
-the deploy was on a Saturday, which nobody does. Two weeks are more realistic.""",
+**Four alarms are false, one per server.** They lie around noon in the second week, when there was
+slightly more traffic than in the only week of training. More training data would help; a budget
+(`--false-alarms 1/week`) is estimated from the same week and does not. The severities separate the
+two groups: at least 12 for the planted anomalies, at most 2.4 for the false alarms.""",
     options=("--entity", "instance"),
     entity="web-3",
 )
@@ -67,13 +60,13 @@ from the modules, so irradiance and power should agree.""",
     channels=("Irradiance (W/m2)", "AC power (kW)"),
     remark="""\
 Both faults are found from the relation between irradiance and power, although neither leaves its
-usual range. **They form one alarm**, however, because events of the same channels within 1,000
-rows (here ten days) count as one event that recurs; the sentence describes the worse of them. In
-Python, `detector.alarms(rows, again=100)` separates them. The stuck sensor stood still from the
-morning on, but is an alarm only from the afternoon on, when it should have fallen.
+range. **They form one alarm**, because events of the same channels within 1,000 rows (ten days)
+count as one event that recurs; the sentence describes the worse of them. In Python,
+`detector.alarms(rows, again=100)` separates them. The sensor is stuck from the morning on, but is
+an alarm only from the afternoon on, when it should have fallen.
 
-The band reaches below zero at night. This is not an error of the figure: the width of the usual
-range is learned from deviations at all times of the day.""",
+The expected range reaches below zero at night, because its width is learned from deviations at all
+times of the day.""",
 )
 
 COLD_STORE = Case(
@@ -90,9 +83,8 @@ has no sensor.""",
 The alarm begins twenty minutes after the door was left ajar, when the room is still frozen.
 Times are in UTC, two hours behind the clock of the store.
 
-**The skipped defrost is missed.** When a quarter of an hour of defrosting does not take place, no
-value leaves its range, and the irregular cycle of the thermostat hides the rest. If you must detect
-such an event, write a rule for it.""",
+**The skipped defrost is missed.** No value leaves its range, and the irregular cycle of the
+thermostat hides the rest. If you must detect such an event, write a rule for it.""",
 )
 
 HEARTBEAT = Case(
@@ -106,10 +98,10 @@ any diagnosis.""",
     draw=heartbeat,
     channels=("lead_II_mV",),
     remark="""\
-Both are found by the *shape* view, which looks for windows unlike any in training: no value of the
-changed beats is out of range. The second alarm has exactly eight occurrences, one per changed beat.
-The usual range in the sentence (-0.1 to 0.6 mV) is of little help here: the beat is not regular
-enough to compare it with the same time of the last cycles, so the level before is used instead.""",
+Both are found by the *shape* view: no value of the changed beats is out of range. The second alarm
+has exactly eight occurrences, one per changed beat. The expected range in the sentence (-0.1 to
+0.6 mV) is of little help here: the beat is too irregular for a comparison with the same time of the
+last cycles, so the level before is used instead.""",
     options=("--time", "time_s"),
     suffix=".tsv",
 )
@@ -124,15 +116,10 @@ Thursday morning. Numbers have commas for thousands, and dates have names of mon
     draw=shop,
     channels=("Orders", "Visitors"),
     remark="""\
-The payment provider fails for three of 4,368 hours, and the first of these hours is an alarm: there
-are few orders at a time that usually has many. The newsletters, bursts that recur every week, raise
-no alarm. A bank holiday is found too, but **the alarm begins on the Sunday before** and ends at one
-in the night of the holiday: scores look ahead, and this Sunday is unusual because a Monday like a
-Sunday follows it.
-
-Both severities are close to 1. A first draft of this case had twelve weeks. Six weeks of training
-were too few, as the command itself warned, and busy Sundays raised false alarms. A real shop has
-more than twelve weeks of data.""",
+The payment provider fails for three of 4,368 hours, and the first of these hours is an alarm. The
+newsletters, bursts that recur every week, raise none. A bank holiday is found too, but **the alarm
+begins on the Sunday before** and ends at one in the night of the holiday: scores look ahead, and a
+Monday like a Sunday follows this Sunday. Both severities are close to 1.""",
 )
 
 CASES = (PUMP, SERVERS, SOLAR, COLD_STORE, HEARTBEAT, SHOP)

@@ -21,7 +21,7 @@ AROUND, LEAST = 1.0, 60
 
 
 def draw_whole(outcome: Outcome, path: Path) -> None:
-    """The channels, what is usual of them, alarms, what was planted, and the severity."""
+    """The channels, their expected range, alarms, what was planted, and the severity."""
     _save(outcome, path, rows=None, channels=outcome.case.channels)
 
 

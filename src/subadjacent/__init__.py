@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from subadjacent.streaming.answer import Answer as Answer
     from subadjacent.streaming.scorer import StreamScorer as StreamScorer
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # module → public names in it; beside them, every detector of the registry is public
 _PUBLIC = {

@@ -32,20 +32,27 @@ def test(plant: Plant) -> TimeSeries:
     return series(plant.test)
 
 
+@pytest.fixture(scope="module")
+def scorer(train: TimeSeries) -> DartsScorer:
+    return DartsScorer().fit(train)
+
+
+@pytest.fixture(scope="module")
+def inside(plant: Plant) -> SubAdjacentDetector:
+    """What the scorer has inside."""
+    return SubAdjacentDetector().fit(plant.train)
+
+
 def test_a_series_of_scores_has_the_times_of_the_series(
-    train: TimeSeries, test: TimeSeries, plant: Plant
+    scorer: DartsScorer, inside: SubAdjacentDetector, test: TimeSeries, plant: Plant
 ) -> None:
-    scorer = DartsScorer().fit(train)
     found = scorer.score(test)
     assert found.time_index.equals(test.time_index)
     assert list(found.components) == ["score"]
-    inside = SubAdjacentDetector().fit(plant.train)
     np.testing.assert_array_equal(found.values()[:, 0], inside.decision_function(plant.test))
-    assert (scorer.is_univariate, scorer.is_trainable, scorer.is_probabilistic) == (
-        True,
-        True,
-        False,
-    )
+    assert scorer.is_univariate
+    assert scorer.is_trainable
+    assert not scorer.is_probabilistic
     assert str(scorer) == "SubAdjacentDetector"
 
 
@@ -70,9 +77,8 @@ def test_several_series_are_learned_as_one_that_is_broken_between_them(plant: Pl
     assert len(second) == 300
 
 
-def test_darts_measures_it(train: TimeSeries, test: TimeSeries, plant: Plant) -> None:
+def test_darts_measures_it(scorer: DartsScorer, test: TimeSeries, plant: Plant) -> None:
     truth = TimeSeries(times=test.time_index, values=plant.labels[:, None].astype(float))
-    scorer = DartsScorer().fit(train)
     assert scorer.eval_metric(truth, test, metric="AUC_ROC") > 0.8
     # and a detector of Darts finds as many rows as it is asked for
     loud = QuantileDetector(high_quantile=0.98).fit_detect(scorer.score(test))
@@ -90,7 +96,7 @@ def test_it_scores_what_a_forecast_leaves(train: TimeSeries, test: TimeSeries) -
     assert np.isfinite(found.values()).all()
 
 
-def test_up_is_told_from_down_in_what_a_forecast_leaves(train: TimeSeries) -> None:
+def test_up_and_down_differ_in_what_a_forecast_leaves(train: TimeSeries) -> None:
     none = train * 0
     signed, unsigned = (
         DartsScorer(MagnitudeDetector(), diff_fn=how).fit_from_prediction(train, none)
@@ -127,11 +133,10 @@ def test_bad_use_is_refused(train: TimeSeries, test: TimeSeries) -> None:
 
 
 def test_alarms_have_the_times_and_components_of_the_series(
-    train: TimeSeries, test: TimeSeries, plant: Plant
+    scorer: DartsScorer, inside: SubAdjacentDetector, test: TimeSeries, plant: Plant
 ) -> None:
-    scorer = DartsScorer().fit(train)
     alarms = scorer.alarms(test, shortest=2)
-    expected = SubAdjacentDetector().fit(plant.train).alarms(plant.test, shortest=2)
+    expected = inside.alarms(plant.test, shortest=2)
     assert [alarm.first for alarm in alarms] == [alarm.first for alarm in expected] != []
     assert alarms[0].start == test.time_index[alarms[0].first]
     assert alarms[0].causes[0].channel in test.components

@@ -19,26 +19,18 @@ from subadjacent.adapters.pyod import PyODDetector
 from subadjacent.data.plant import Plant
 
 PYOD_SIGNS = "PyOD's labels are 0 and 1, scikit-learn's are 1 and -1"
-TIME_ORDER = "scores depend on neighbours in time"
 EXPECTED_FAILURES = {
     "check_do_not_raise_errors_in_init_or_set_params": "PyOD refuses bad shares when it is built",
     "check_outliers_fit_predict": PYOD_SIGNS,
     "check_outliers_train": PYOD_SIGNS,
 }
-NEED_ORDER = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
-
-
-def expected_failures(estimator: PyODDetector) -> dict[str, str]:
-    # the other detector judges each row by itself
-    ordered = NEED_ORDER if estimator.detector is None else ()
-    return EXPECTED_FAILURES | dict.fromkeys(ordered, TIME_ORDER)
 
 
 # what PyOD warns of: that it was given labels, and that fit_predict is old
 @pytest.mark.filterwarnings("ignore:y should not be presented", "ignore:Function fit_predict is")
 @parametrize_with_checks(
-    [PyODDetector(), PyODDetector(MagnitudeDetector())],
-    expected_failed_checks=expected_failures,
+    [PyODDetector(MagnitudeDetector())],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
     xfail_strict=True,
 )
 def test_the_form_keeps_what_scikit_learn_asks_of_pyod(estimator: Any, check: Any) -> None:
@@ -82,17 +74,6 @@ def test_probabilities_are_two_columns_that_add_up_to_one(
     assert found.shape == (len(plant.test), 2)
     assert found.min() >= 0
     np.testing.assert_allclose(found.sum(axis=1), 1)
-
-
-def test_confidence_rejection_and_ranks_are_pyods_own(fitted: PyODDetector, plant: Plant) -> None:
-    labels, confidence = fitted.predict(plant.test, return_confidence=True)
-    assert labels.shape == confidence.shape == (len(plant.test),)
-    assert 0 <= confidence.min() <= confidence.max() <= 1
-    with pytest.warns(UserWarning, match="cost of rejection must be positive"):
-        kept = fitted.predict_with_rejection(plant.test)
-    assert set(kept) <= {0, 1, -2}
-    ranks = fitted._predict_rank(plant.test, normalized=True)
-    assert 0 <= ranks.min() <= ranks.max() == 1
 
 
 def test_what_pyod_builds_on_detectors_takes_it(plant: Plant) -> None:

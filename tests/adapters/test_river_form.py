@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from river import anomaly, checks, datasets
+from river import checks, datasets
 from sklearn.exceptions import NotFittedError
 
 from subadjacent import InputError, PCADetector, StreamScorer
@@ -84,7 +84,7 @@ def test_scores_are_the_severities_of_our_stream(
     assert adapter.alarms == scorer.alarms != ()
 
 
-def test_asking_changes_nothing_that_is_said_later(plant: Plant) -> None:
+def test_scoring_a_row_changes_no_later_score(plant: Plant) -> None:
     rows = as_dicts(plant.test[:150])
     plain, asked = RiverDetector(), RiverDetector()
     for number, row in enumerate(rows):
@@ -119,17 +119,6 @@ def test_a_row_of_other_features_alone_is_one_of_missing_values(plant: Plant) ->
     missing.learn_one(dict.fromkeys(row))
     other.learn_one({"another": 4.0})
     assert other.score_one(row) == missing.score_one(row)
-
-
-def test_rivers_filter_calls_rows_loud_at_a_severity_of_one(plant: Plant) -> None:
-    watched = anomaly.ThresholdFilter(RiverDetector(), threshold=1)
-    found = []
-    for row in with_a_spike(plant):
-        score = watched.score_one(row)
-        found.append((watched.classify(score), score >= 1))
-        watched.anomaly_detector.learn_one(row)
-    assert found[200] == (True, True)
-    assert all(called == loud for called, loud in found)
 
 
 def test_what_is_no_fitted_detector_is_refused() -> None:

@@ -34,7 +34,7 @@ def said(first: int, last: int, *causes: tuple[str, str], **more: object) -> Sim
     return SimpleNamespace(**fields | more)
 
 
-def test_the_alarm_that_shares_most_rows_with_a_departure_is_judged_by_hand(
+def test_the_alarm_that_shares_most_rows_with_a_departure_is_assessed_by_hand(
     load: Load,
 ) -> None:
     explanations = load("explanations")
@@ -161,7 +161,7 @@ def test_the_plain_network_is_ours_written_down_plainly(load: Load) -> None:
     torch.testing.assert_close(tuple(ours(windows)), plain(windows), rtol=1e-4, atol=1e-5)
 
 
-def test_a_stream_begins_with_what_is_not_judged(load: Load) -> None:
+def test_a_stream_begins_with_what_is_not_assessed(load: Load) -> None:
     values = np.arange(100.0)[:, None]
     entity = load("live_data").of_stream(LiveStream("idle", 0, values, ((40, 42), (99, 100))))
     assert (len(entity.train), entity.train[-1, 0], entity.test[0, 0]) == (15, 14, 15)

@@ -21,7 +21,7 @@ from subadjacent.detectors.base import BaseDetector
 # single precision, and a threshold follows the highest scores: that is a difference of 5e-4
 NEAR: Near = {"rtol": 1e-3, "atol": 2e-4}
 # entities of very different levels have a model in common that single precision changes more
-STRANGERS: Near = {"rtol": 5e-3, "atol": 2e-4}
+UNSEEN: Near = {"rtol": 5e-3, "atol": 2e-4}
 
 EXPECTING = ("level", "rhythm", "local rhythm", "slow rhythm")
 
@@ -31,14 +31,14 @@ needs_msl = pytest.mark.skipif(not cases.MSL.exists(), reason=f"{cases.MSL} is n
 @pytest.mark.parametrize("name", list(cases.generated()))
 def test_linear_default_on_generated_rows(name: str) -> None:
     train, test = cases.generated()[name]
-    near = STRANGERS if name == "entities" else NEAR
+    near = UNSEEN if name == "entities" else NEAR
     _compare(SubAdjacentDetector(views=EXPECTING).fit(train), test, f"linear-{name}", near)
 
 
 @pytest.mark.parametrize("name", ["plant", "entities"])
 def test_default_on_generated_rows(name: str) -> None:
     train, test = cases.generated()[name]
-    near = STRANGERS if name == "entities" else NEAR
+    near = UNSEEN if name == "entities" else NEAR
     _compare(SubAdjacentDetector().fit(train), test, f"default-{name}", near)
 
 

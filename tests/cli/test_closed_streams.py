@@ -18,7 +18,13 @@ def shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        "<&- >&- 2>&-",
+        *(pytest.param(one, marks=pytest.mark.sweep) for one in (">&-", "2>&-", "<&-")),
+    ],
+)
 def test_a_command_does_its_work_without_a_stream(tmp_path: Path, closed: str) -> None:
     done = shell(tmp_path, f"generate plant --rows 200 -o plant.csv {closed}")
     assert done.returncode == 0
@@ -37,5 +43,5 @@ def test_a_closed_input_is_an_empty_one(tmp_path: Path) -> None:
     assert done.stderr == "error: standard input must have a header and rows of data; it is empty\n"
 
 
-def test_an_error_with_nobody_to_hear_it_is_an_exit_code(tmp_path: Path) -> None:
+def test_an_error_without_standard_error_is_an_exit_code(tmp_path: Path) -> None:
     assert shell(tmp_path, "fit none.csv -o model 2>&-").returncode == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import polars as pl
@@ -54,13 +53,6 @@ def test_a_bad_cell_is_refused_and_either_way_out_works(command: Run, plant: str
     assert channels(done.stdout) == ["flow"]
 
 
-def test_a_name_that_is_not_there_is_refused_with_the_nearest(command: Run, plant: str) -> None:
-    told = command("fit", plant, "-o", "m", "--ignore", "comments", code=1).stderr
-    assert "it has no 'comments': the nearest are 'comment'" in told
-    told = command("fit", plant, "-o", "m", "--columns", "flow,haet", code=1).stderr
-    assert "it has no 'haet': the nearest are 'heat'" in told
-
-
 def test_a_pattern_gives_its_folder_the_name_of_a_file(
     command: Run, tmp_path: Path, plant: str
 ) -> None:
@@ -106,17 +98,6 @@ def test_a_device_is_refused(command: Run, tmp_path: Path) -> None:
         "copy its data to a file\n"
     )
     assert not list(tmp_path.iterdir())
-
-
-def test_what_never_ends_on_standard_input_is_refused(process: Run, tmp_path: Path) -> None:
-    with Path("/dev/zero").open("rb") as zeros:
-        told = process("fit", "-", "-o", "m", code=1, stdin=zeros, env=temporary(tmp_path)).stderr
-    assert "standard input must be text or Parquet; it holds binary data" in told
-    assert [path.name for path in tmp_path.iterdir()] == []
-
-
-def temporary(folder: Path) -> dict[str, str]:
-    return {**os.environ, "TMPDIR": str(folder)}
 
 
 def test_no_more_than_a_bound_is_copied_from_a_pipe(

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +14,7 @@ import pytest
 
 import subadjacent
 from running import Run, json_lines, runner
-from subadjacent import SubAdjacentDetector, load
+from subadjacent import load
 from subadjacent.cli.options import parse_false_alarms
 
 QUICK = "smoothing = 3\n"
@@ -88,16 +87,6 @@ def test_detect_goes_from_a_file_to_explained_alarms(
     assert load(folder / "model").channels_ == tuple(f"sensor_{n}" for n in range(1, 7))
 
 
-def test_detect_prints_csv_when_asked(command: Run, plant: Path) -> None:
-    done = command(
-        "detect", plant, "--config", "quick.toml", "--format", "csv", "--quiet", "-o", "out"
-    )
-    assert done.stdout.splitlines()[0].startswith(
-        "start,end,peak,rows,times,permanent,severity,channel,seen"
-    )
-    assert done.stderr == ""
-
-
 def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
     command: Run, tmp_path: Path
 ) -> None:
@@ -133,40 +122,6 @@ def test_detect_says_how_often_what_stayed_and_what_does_not_fit(
         assert where + lasted + often in told
     scored = command("score", "out/model", "two.csv", "-o", "s.csv").stderr
     assert "The model does not fit fan any more" in scored
-
-
-def test_scores_of_the_command_are_those_of_the_library(
-    command: Run, plant: Path, model: Path, tmp_path: Path
-) -> None:
-    command("score", model, plant, "-o", "scores.parquet", "--label", "label")
-    table = pl.read_parquet(tmp_path / "scores.parquet")
-    frame = pl.read_csv(plant, try_parse_dates=True).drop("label")
-    detector = SubAdjacentDetector.load(model)
-    expected = detector.decision_function(frame).to_numpy()
-    # worked out in float32, which rounds otherwise in another part of the rows
-    np.testing.assert_allclose(table["score"].to_numpy(), expected, rtol=1e-3)
-    found = detector.assess(frame)
-    np.testing.assert_array_equal(table["anomalous"].to_numpy(), found.anomalous.to_numpy())
-    np.testing.assert_allclose(
-        table["normalized_score"].to_numpy(), found.normalized_scores.to_numpy(), rtol=1e-3
-    )
-
-
-def test_commands_read_standard_input_and_pipe(command: Run, plant: Path, model: Path) -> None:
-    piped = command("score", model, "-", "--label", "label", input=plant.read_text())
-    direct = command("score", model, plant, "--label", "label")
-    assert piped.stdout == direct.stdout
-    assert piped.stdout.splitlines()[0] == "time,score,normalized_score,anomalous,label"
-
-
-def test_several_files_are_one_series(
-    command: Run, plant: Path, model: Path, tmp_path: Path
-) -> None:
-    header, *rows = plant.read_text().splitlines()
-    for number, part in enumerate((rows[:500], rows[500:])):
-        (tmp_path / f"part-{number}.csv").write_text("\n".join([header, *part]) + "\n")
-    parts = command("score", model, "part-*.csv", "--label", "label").stdout
-    assert parts == command("score", model, plant, "--label", "label").stdout
 
 
 def test_an_entity_column_splits_the_rows(command: Run, plant: Path, tmp_path: Path) -> None:
@@ -217,12 +172,6 @@ def test_the_false_alarm_rate_has_three_forms() -> None:
     assert parse_false_alarms("2 per day") == "2 per day"
 
 
-def test_info_tells_what_a_model_holds(command: Run, model: Path) -> None:
-    facts = json.loads(command("info", model).stdout)
-    assert facts["parameters"]["smoothing"] == 3
-    assert facts["channels"][0] == "sensor_1"
-
-
 def test_evaluate_takes_what_score_wrote_and_puts_a_random_score_beside(
     command: Run, plant: Path, model: Path
 ) -> None:
@@ -258,20 +207,6 @@ def test_evaluate_counts_alarms_machine_by_machine(command: Run, tmp_path: Path)
     assert ours["alarms_false_per_day"] == 0
 
 
-def test_evaluate_takes_the_decisions_in_the_file(command: Run, tmp_path: Path) -> None:
-    """A calm machine alarms at scores that a restless one has all the time."""
-    lines = [
-        f"{name},{level + (n >= 90)},{int(n >= 90)},{int(n >= 90)}\n"
-        for name, level in (("calm", 1), ("restless", 5))
-        for n in range(100)
-    ]
-    header = "machine,score,anomalous,label\n"
-    (tmp_path / "two.csv").write_text("".join([header, *lines]))
-    done = command("evaluate", "two.csv", "--label", "label", "--entity", "machine")
-    ours = json.loads(done.stdout)["this detector"]
-    assert (ours["recall"], ours["precision"]) == (1.0, 1.0)
-
-
 def test_more_columns_than_can_be_fitted_are_refused_in_a_sentence(
     command: Run, tmp_path: Path
 ) -> None:
@@ -280,32 +215,18 @@ def test_more_columns_than_can_be_fitted_are_refused_in_a_sentence(
     (tmp_path / "wide.csv").write_text(names + 20 * line)
     done = command("fit", "wide.csv", "-o", "wide", code=1)
     assert done.stderr == (
-        "error: wide.csv must have at most 2,000 channels, each of which is held against all "
-        "others; got 5,000: fit groups of them that belong together, each by itself\n"
+        "error: wide.csv must have at most 2,000 channels, as each is regressed on all others; "
+        "got 5,000: fit groups of them that belong together, each by itself\n"
     )
     assert not (tmp_path / "wide").exists()
 
 
-@pytest.mark.parametrize("values", [(3, 3), (0, 1), (1e-310, 0)])
-def test_nothing_is_said_by_libraries_of_rows_that_hardly_move(
-    command: Run, tmp_path: Path, values: tuple[float, float]
-) -> None:
+def test_rows_that_hardly_move_give_no_warnings(command: Run, tmp_path: Path) -> None:
     # warnings of libraries are errors here
-    lines = [f"{values[row // 3 % 2]},{values[row // 70 % 2]}\n" for row in range(200)]
-    (tmp_path / "still.csv").write_text("".join(["a,b\n", *lines]))
-    done = command("detect", "still.csv", "-o", "found")
-    assert "Warning" not in done.stderr
-
-
-def test_report_writes_a_page_and_figures(
-    command: Run, plant: Path, model: Path, tmp_path: Path
-) -> None:
-    done = command(
-        "report", model, plant, "--label", "label", "-o", "page.html", "--png", "figures"
-    )
-    written = json.loads(done.stdout)["written"]
-    assert written[0] == "page.html"
-    assert all((tmp_path / name).stat().st_size > 1000 for name in written)
+    for values in ((3, 3), (0, 1), (1e-310, 0)):
+        lines = [f"{values[row // 3 % 2]},{values[row // 70 % 2]}\n" for row in range(200)]
+        (tmp_path / "still.csv").write_text("".join(["a,b\n", *lines]))
+        assert "Warning" not in command("detect", "still.csv", "-o", "found").stderr
 
 
 def test_demo_shows_the_whole_way(command: Run, tmp_path: Path) -> None:
@@ -321,24 +242,6 @@ def test_demo_shows_the_whole_way(command: Run, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("until", "rows"),
-    [("2026-01-01T10:00", 600), ("2026-01-01T10:00:30", 601)],
-)
-def test_train_until_takes_the_rows_before_a_time(
-    command: Run, plant: Path, until: str, rows: int
-) -> None:
-    done = command("fit", plant, "-o", "model", "--train-until", until, "--config", "quick.toml")
-    assert json.loads(done.stdout)["rows"] == rows
-
-
-def test_a_budget_of_false_alarms_is_kept(command: Run, plant: Path) -> None:
-    done = command("fit", plant, "-o", "model", "--false-alarms", "4/day")
-    assert json.loads(done.stdout)["threshold"] > 0
-    facts = json.loads(command("info", "model").stdout)
-    assert facts["parameters"]["contamination"] == "4/day"
-
-
 def test_a_detector_with_a_network_takes_its_options(command: Run, plant: Path) -> None:
     command(
         "fit", plant, "-o", "model", "--detector", "hybrid", "--max-training-time", "1s",
@@ -350,16 +253,7 @@ def test_a_detector_with_a_network_takes_its_options(command: Run, plant: Path) 
     assert parameters["max_training_time"] == "1s"
 
 
-def test_labels_change_nothing_but_the_report(command: Run, plant: Path, tmp_path: Path) -> None:
-    without = pl.read_csv(plant).drop("label")
-    without.write_csv(tmp_path / "bare.csv")
-    for file, name in (("plant.csv", "with"), ("bare.csv", "without")):
-        command("detect", file, "-o", name, "--config", "quick.toml")
-    scores = [pl.read_csv(tmp_path / name / "scores.csv") for name in ("with", "without")]
-    assert scores[0].drop("label").equals(scores[1])
-
-
-def test_progress_is_silent_where_no_one_watches(command: Run, plant: Path) -> None:
+def test_quiet_hides_progress_and_remarks(command: Run, plant: Path) -> None:
     done = command("fit", plant, "-o", "model", "--config", "quick.toml", "--quiet")
     assert done.stderr == ""
 
@@ -387,23 +281,10 @@ def test_the_version_is_shown(command: Run) -> None:
     assert command("--version").stdout == f"subadjacent {subadjacent.__version__}\n"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["nonsense"],
-        ["fit", "x.csv"],
-        ["fit", "x.csv", "-o", "m", "--seed", "many"],
-        ["fit", "x.csv", "-o", "m", "--seed", "-1"],
-        ["detect", "x.csv", "--train-fraction", "2"],
-        ["score", "x.csv"],
-        ["evaluate", "x.csv"],
-        ["generate", "sine"],
-    ],
-)
-def test_bad_usage_exits_with_two(command: Run, arguments: list[Any]) -> None:
-    done = command(*arguments, code=2)
-    assert done.stderr or done.stdout
+def test_bad_usage_exits_with_two(command: Run) -> None:
+    for line in ("", "nonsense", "fit x.csv", "score x.csv", "evaluate x.csv", "generate sine"):
+        done = command(*line.split(), code=2)
+        assert done.stderr or done.stdout
 
 
 FIT, SCORE = ["fit", "x.csv", "-o", "m"], ["score", "m", "x.csv"]
@@ -449,7 +330,7 @@ def test_every_bad_value_of_an_option_is_bad_usage(command: Run, tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path) -> None:
+def test_a_remark_about_unseen_entities_comes_once(command: Run, tmp_path: Path) -> None:
     lines = [f"{name},{row % 7}\n" for row in range(300) for name in "abcd"]
     (tmp_path / "all.csv").write_text("unique_id,x\n" + "".join(lines))
     (tmp_path / "one.csv").write_text("unique_id,x\n" + "".join(lines[::4]))
@@ -463,33 +344,6 @@ def test_a_remark_about_strange_entities_comes_once(command: Run, tmp_path: Path
     assert said[-1] == "3 entities in all were not seen in fitting: b, c, d"
 
 
-def test_a_model_of_a_newer_version_is_refused(
-    command: Run, plant: Path, model: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(model, tmp_path / "newer")
-    facts = json.loads((tmp_path / "newer" / "detector.json").read_text())
-    (tmp_path / "newer" / "detector.json").write_text(json.dumps(facts | {"schema": 99}))
-    done = command("score", "newer", plant, code=1)
-    assert "has schema 99" in done.stderr
-    assert "upgrade" in done.stderr
-
-
-def test_detect_shows_every_entity(command: Run, plant: Path, tmp_path: Path) -> None:
-    frame = pl.read_csv(plant)
-    both = [frame.with_columns(machine=pl.lit(name)) for name in ("press", "drill")]
-    pl.concat(both).write_csv(tmp_path / "both.csv")
-    done = command(
-        "detect", "both.csv", "--entity", "machine", "--config", "quick.toml", "-o", "out"
-    )
-    assert {alarm["entity"] for alarm in json_lines(done.stdout)} == {"press", "drill"}
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert "press" in page
-    assert "drill" in page
-    table = pl.read_csv(tmp_path / "out" / "alarms.csv")
-    assert table.columns[0] == "entity"
-    assert "machine" in pl.read_csv(tmp_path / "out" / "scores.csv").columns
-
-
 def test_settings_of_the_file_hold_where_no_option_is_given(
     command: Run, plant: Path, tmp_path: Path
 ) -> None:
@@ -498,14 +352,6 @@ def test_settings_of_the_file_hold_where_no_option_is_given(
         command("fit", plant, "-o", "model", "--config", "daily.toml", *option)
         parameters = json.loads(command("info", "model").stdout)["parameters"]
         assert (parameters["contamination"], parameters["smoothing"]) == (budget, 3)
-
-
-def test_columns_called_like_ours_do_not_collide(command: Run, plant: Path, tmp_path: Path) -> None:
-    pl.read_csv(plant).with_columns(score=pl.lit("press")).write_csv(tmp_path / "named.csv")
-    command("fit", "named.csv", "--entity", "score", "-o", "model", "--config", "quick.toml")
-    command("score", "model", "named.csv", "--entity", "score", "-o", "out.csv")
-    columns = pl.read_csv(tmp_path / "out.csv").columns
-    assert columns == ["time", "item_id", "score", "normalized_score", "anomalous", "label"]
 
 
 def test_standard_input_gets_a_folder_with_a_plain_name(

@@ -82,12 +82,14 @@ def test_bash_offers_the_names_of_detectors(home: Path) -> None:
     assert ask(home, "bash", "--norc", "-c", "\n".join(lines)) == OFFERED
 
 
+@pytest.mark.sweep
 def test_fish_offers_the_names_of_detectors_and_what_they_do(home: Path) -> None:
     lines = f"source {script(home, 'fish')}; complete --do-complete '{LINE}'"
     offered = dict(line.split("\t") for line in ask(home, "fish", "-c", lines))
     assert offered == dict(complete_detector("sub-"))
 
 
+@pytest.mark.sweep
 def test_zsh_completes_a_name_as_it_is_typed(home: Path) -> None:
     if not shutil.which("zsh"):
         pytest.skip("zsh is not installed")
@@ -131,10 +133,3 @@ def test_completion_imports_nothing_heavy(home: Path) -> None:
     imported = {line.split("|")[-1].strip().partition(".")[0] for line in told.stderr.splitlines()}
     assert "typer" in imported
     assert not HEAVY & imported
-
-
-def test_the_script_is_for_the_command_however_it_was_started(home: Path) -> None:
-    assert (
-        "complete -o default -F _subadjacent_completion subadjacent"
-        in script(home, "bash").read_text()
-    )

@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from running import Run
-from subadjacent.cli.main import app
 from subadjacent.detectors.registry import REGISTRY
 
 
@@ -107,14 +106,3 @@ def test_an_option_that_a_detector_has_no_use_for_is_refused(
     said = command("fit", "x.csv", "-o", "m", "--detector", "pca", option, value, code=2).stderr
     told = " ".join(said.replace("│", " ").split())
     assert f"Invalid value for '{option}': the detector pca has no use for it" in told
-
-
-def test_a_seed_reaches_a_detector_that_leaves_something_to_chance(
-    command: Run, plant: Path
-) -> None:
-    command("fit", plant, "--detector", "random", "--seed", "7", "-o", "model")
-    assert json.loads(command("info", "model").stdout)["parameters"]["random_state"] == 7
-
-
-def test_the_command_itself_is_called_list() -> None:
-    assert "list" in {one.name for one in app.registered_commands}

@@ -54,6 +54,7 @@ def results(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("fleet_file")
 def test_a_killed_run_goes_on_and_ends_with_the_results_of_an_unbroken_one(tmp_path: Path) -> None:
     unbroken = start(tmp_path, "unbroken")
@@ -101,6 +102,15 @@ def test_all_is_well_without_failures(command: Run, tmp_path: Path) -> None:
     assert entities["fitted_rows"].to_list() == [180, 180]
 
 
+@pytest.mark.parametrize("rate", ["0", "1.5", "few"])
+def test_a_rate_that_is_none_is_bad_usage(command: Run, rate: str) -> None:
+    assert "--fdr" in command("fleet", "a.csv", "-o", "out", "--fdr", rate, code=2).stderr
+
+
+def test_an_engine_that_is_none_is_bad_usage(command: Run) -> None:
+    assert "--engine" in command("fleet", "a.csv", "-o", "out", "--engine", "abacus", code=2).stderr
+
+
 def test_a_rate_of_false_discoveries_leaves_alarms_of_entities_that_stand_out(
     command: Run, tmp_path: Path
 ) -> None:
@@ -117,12 +127,3 @@ def test_a_rate_of_false_discoveries_leaves_alarms_of_entities_that_stand_out(
     assert counts["kept"] == 1
     assert counts["alarms"] == len(alarms) > 0
     assert set(alarms["entity"]) == {"m3"}
-
-
-@pytest.mark.parametrize("rate", ["0", "1.5", "few"])
-def test_a_rate_that_is_none_is_bad_usage(command: Run, rate: str) -> None:
-    assert "--fdr" in command("fleet", "a.csv", "-o", "out", "--fdr", rate, code=2).stderr
-
-
-def test_an_engine_that_is_none_is_bad_usage(command: Run) -> None:
-    assert "--engine" in command("fleet", "a.csv", "-o", "out", "--engine", "abacus", code=2).stderr

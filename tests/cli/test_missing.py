@@ -62,14 +62,6 @@ def test_a_hole_is_an_alarm_of_exactly_its_rows(command: Run, folder: Path) -> N
     assert (folder / "out" / "report.html").exists()
 
 
-def test_a_model_scores_and_reports_a_file_with_a_hole(command: Run, folder: Path) -> None:
-    said = command("score", "model", "hole.csv", "-o", "scores.csv").stderr
-    assert "900 rows, 50 anomalous" in said
-    assert anomalous(folder / "scores.csv") == list(range(600, 650))
-    command("report", "model", "hole.csv", "-o", "page.html")
-    assert (folder / "page.html").exists()
-
-
 def test_a_hole_in_the_rows_to_fit_on_is_named(command: Run, folder: Path) -> None:
     done = command("detect", "early.csv", "-o", "early")
     assert (
@@ -77,13 +69,6 @@ def test_a_hole_in_the_rows_to_fit_on_is_named(command: Run, folder: Path) -> No
         "at 2026-01-01 01:40:00: these rows are alarms, and not learned from"
     ) in done.stderr
     assert anomalous(folder / "early" / "scores.csv") == list(range(100, 150))
-
-
-def test_a_column_without_any_value_is_an_alarm_over_the_whole_file(
-    command: Run, folder: Path
-) -> None:
-    command("score", "model", "gone.csv", "-o", "gone-scores.csv")
-    assert anomalous(folder / "gone-scores.csv") == list(range(ROWS))
 
 
 def test_a_column_that_is_mostly_missing_is_not_fitted_on(command: Run, folder: Path) -> None:
@@ -94,10 +79,3 @@ def test_a_column_that_is_mostly_missing_is_not_fitted_on(command: Run, folder: 
         "fill_limit in a --config file\n"
     )
     assert not (folder / "none").exists()
-
-
-def test_a_longer_fill_limit_fills_the_hole_without_a_word(command: Run, folder: Path) -> None:
-    (folder / "settings.toml").write_text("fill_limit = 50\n")
-    options = ("--config", "settings.toml", "--train-fraction", 1)
-    said = command("fit", "early.csv", *options, "-o", "patient").stderr
-    assert "missing" not in said

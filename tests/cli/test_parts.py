@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from datetime import datetime
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 import typer
 
 from running import GENEROUS
 from subadjacent.cli import main
-from subadjacent.cli.output import print_json
 from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about, missing_package
 from subadjacent.data.missing import RAISE_FILL_LIMIT
 from subadjacent.detectors.seen import NAME_ENTITIES
 from subadjacent.errors import InputError
 from subadjacent.runtime import Progress
-
-
-def test_what_is_not_a_number_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
-    moment = datetime(2026, 1, 1)
-    print_json({"a": [np.nan, 1.5], "b": np.float32(2), "c": moment, "d": pl.Float64})
-    shown = json.loads(capsys.readouterr().out)
-    assert shown == {"a": [None, 1.5], "b": 2.0, "c": "2026-01-01T00:00:00", "d": "Float64"}
 
 
 def test_a_bar_shows_on_a_terminal_after_two_seconds(

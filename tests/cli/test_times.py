@@ -64,18 +64,6 @@ def test_two_readings_are_a_question(command: Run, tmp_path: Path, model: Path) 
     assert "written as %d/%m/%Y %H:%M" in said
 
 
-def test_a_cell_that_is_not_of_the_format_is_named(
-    command: Run, tmp_path: Path, model: Path
-) -> None:
-    (tmp_path / "times.csv").write_text("time,a,b\n31/01/2024,1,2\n1.2.2024,1,2\n")
-    options = ("-q", "--time-format", "%d/%m/%Y")
-    done = command("score", model, "times.csv", *options, code=1)
-    assert done.stderr == (
-        "error: times.csv, line 3, column 'time', must be a time written as '%d/%m/%Y'; it holds "
-        "'1.2.2024': correct it, or give another format, as in --time-format '%d/%m/%Y %H:%M'\n"
-    )
-
-
 def test_detect_and_evaluate_take_a_format(command: Run, tmp_path: Path) -> None:
     layout = "%Hh on %y-%d-%b"
     odd = table("time", lambda time: time.strftime(layout), HOURS)

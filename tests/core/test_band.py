@@ -91,7 +91,7 @@ def test_numpy_s_whole_numbers_are_accepted() -> None:
     assert Band(np.int64(2), np.int32(3)) == Band(2, 3)
 
 
-def test_the_mask_is_made_on_the_device_asked_for() -> None:
+def test_the_mask_is_made_on_the_device_requested() -> None:
     assert Band(1, 2).mask(5, torch.device("meta")).device.type == "meta"
 
 

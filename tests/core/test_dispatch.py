@@ -31,7 +31,7 @@ BAND = Band(2, 5)
         (DENSE_UP_TO + 1, True, Form.MATRIX),
     ],
 )
-def test_short_windows_form_the_matrix_unless_told_otherwise(n, dense, form) -> None:
+def test_short_windows_form_the_matrix_unless_overruled(n, dense, form) -> None:
     assert linear_form(n, dense) is form
 
 

@@ -229,7 +229,7 @@ def test_sums_of_parts_are_sums() -> None:
     torch.testing.assert_close(add_up(parts), parts.sum(dim=0), rtol=1e-4, atol=1e-4)
 
 
-def test_kernels_run_where_they_were_tested_and_where_they_are_asked_for(monkeypatch) -> None:
+def test_kernels_run_where_they_were_tested_and_where_they_are_requested(monkeypatch) -> None:
     x = torch.zeros(1, device=DEVICE)
     monkeypatch.delenv(VARIABLE, raising=False)
     assert kernels_on(x) == (GPU and torch.cuda.get_device_capability() == (9, 0))

@@ -77,30 +77,6 @@ def test_a_gap_takes_the_value_before_it() -> None:
     ]
 
 
-def test_a_gap_at_the_very_start_takes_the_first_value() -> None:
-    found = filled(column(NAN, -INF, 3, NAN, 5), ("a",), fill_limit=2)
-    assert found[:, 0].tolist() == [3, 3, 3, 3, 5]
-
-
-def test_a_gap_after_a_break_takes_the_first_value_of_its_own_segment() -> None:
-    values = column(1, NAN, NAN, NAN, 50, NAN)
-    assert filled(values, ("a",), 2, starts=(0, 2))[:, 0].tolist() == [1, 1, 50, 50, 50, 50]
-    # a gap on either side of a break is two gaps
-    assert missing_rows(values, 1, (0, 2)) == [2, 3]
-    assert missing_rows(values, 2, (0, 2)) == []
-    assert missing_rows(values, 2) == [1, 2, 3]
-
-
-def test_a_segment_without_any_value_is_missing_whatever_its_length() -> None:
-    values = column(1, NAN, NAN, 4)
-    # nothing of its own to take: the value before, as in any gap
-    assert filled(values, ("a",), 2, starts=(0, 1, 3))[:, 0].tolist() == [1, 1, 1, 4]
-    assert missing_rows(values, 2, (0, 1, 3)) == [1, 2]
-    assert missing_rows(values, 2) == []
-    at_the_start = filled(column(NAN, 3, 4), ("a",), 1, starts=(0, 1))
-    assert at_the_start[:, 0].tolist() == [3, 3, 4]
-
-
 @given(
     st.lists(st.sampled_from([1.0, 2.0, -3.5, NAN, INF, -INF]), min_size=1, max_size=30),
     st.integers(0, 5),
@@ -113,22 +89,6 @@ def test_every_gap_is_filled_as_by_hand(values: list[float], limit: int, breaks:
     assert missing_rows(column(*values), limit, starts) == long_oracle(values, limit, starts)
 
 
-@given(st.lists(st.sampled_from([1.0, 2.0, NAN]), min_size=1, max_size=20), st.integers(0, 20))
-def test_a_filled_row_depends_on_nothing_later(values: list[float], cut: int) -> None:
-    known = [0.0, *values]
-    whole = filled(column(*known), ("a",), fill_limit=100)
-    part = filled(column(*known[: cut + 1]), ("a",), fill_limit=100)
-    assert part.tolist() == whole[: cut + 1].tolist()
-
-
-def test_a_gap_of_exactly_the_limit_is_short_and_one_row_more_is_long() -> None:
-    values = column(1, NAN, NAN, NAN, 5)
-    for limit in (2, 3):
-        assert filled(values, ("a",), limit)[:, 0].tolist() == [1, 1, 1, 1, 5]
-    assert missing_rows(values, 3) == []
-    assert missing_rows(values, 2) == [1, 2, 3]
-
-
 def test_what_is_missing_for_long_is_said_of_its_channel() -> None:
     values = np.ones((9, 3))
     values[1, 1] = NAN  # short enough
@@ -137,14 +97,6 @@ def test_what_is_missing_for_long_is_said_of_its_channel() -> None:
     missing = clean(values, ("a", "flow", "c"), fill_limit=2).missing
     assert missing is not None
     assert np.argwhere(missing).tolist() == [[4, 1], [5, 1], [6, 1]]
-
-
-def test_a_column_without_any_value_is_missing_whatever_the_limit() -> None:
-    values = np.array([[NAN, 1.0], [NAN, 2.0]])
-    found = clean(values, ("a", "b"), fill_limit=10)
-    assert found.values.tolist() == [[0, 1], [0, 2]]
-    assert found.missing is not None
-    assert found.missing.tolist() == [[True, False], [True, False]]
 
 
 def test_values_that_cannot_be_squared_are_refused() -> None:
@@ -170,15 +122,10 @@ def test_floats_of_every_size_keep_their_type() -> None:
         assert found[:, 0].tolist() == [dtype(largest), dtype(largest), -1, -1]
 
 
-def test_whole_numbers_are_not_even_looked_at() -> None:
-    for dtype in [np.int8, np.int64, np.uint64, bool]:
-        values = column(0, 1, dtype=dtype)
-        assert filled(values, ("a",), fill_limit=0) is values
-
-
 def test_clean_values_are_not_copied() -> None:
-    values = np.ones((5, 2))
-    assert filled(values, ("a", "b"), fill_limit=0) is values
+    whole = [column(0, 1, dtype=dtype) for dtype in (np.int8, np.int64, np.uint64, bool)]
+    for values in (np.ones((5, 1)), np.empty((0, 1)), *whole):
+        assert filled(values, ("a",), fill_limit=0) is values
 
 
 def test_the_input_is_never_changed() -> None:
@@ -207,11 +154,6 @@ def test_a_gap_is_found_in_any_chunk_of_a_long_series() -> None:
     missing = clean(values, ("a", "b"), fill_limit=1).missing
     assert missing is not None
     assert np.argwhere(missing).tolist() == [[scaling.CHUNK - 1, 0], [scaling.CHUNK, 0]]
-
-
-def test_no_rows_are_clean() -> None:
-    values = np.empty((0, 2))
-    assert filled(values, ("a", "b"), fill_limit=0) is values
 
 
 def test_the_last_value_is_carried_over_gaps() -> None:

@@ -85,33 +85,6 @@ def test_a_frame_by_hand(library: Library) -> None:
 
 
 @each
-def test_a_frame_without_times_is_one_unbroken_segment(library: Library) -> None:
-    (series,) = read(library.frame({"a": [1.5, 2.5], "b": [3, 4]})).series
-    assert series.values.tolist() == [[1.5, 3], [2.5, 4]]
-    assert series.segments == ((0, 2),)
-    assert series.interval is None
-    assert series.label(1) == 1
-
-
-@each
-def test_a_long_gap_in_time_breaks_the_series(library: Library) -> None:
-    frame = library.frame({"t": minutes(0, 1, 2, 10, 11, 13), "a": range(6)})
-    assert read(frame, fill_limit=3).series[0].segments == ((0, 3), (3, 6))
-    assert read(frame, fill_limit=7).series[0].segments == ((0, 6),)
-
-
-@each
-def test_a_clock_that_ticks_wrongly_is_refused(library: Library) -> None:
-    def told(*numbers: float) -> str:
-        return refusal(library.frame({"t": minutes(*numbers), "a": range(len(numbers))}))
-
-    assert "times of X must increase from row to row; row 2 has" in told(0, 1, 1)
-    assert told(0, 1, 1).endswith("drop duplicates first")
-    assert told(0, 2, 1).endswith("sort the rows by time first")
-    assert "times of X must tick regularly" in told(0, 1, 1.5, 3.7, 4, 6.1)
-
-
-@each
 def test_a_missing_time_is_refused(library: Library) -> None:
     frame = library.frame({"t": [NOON, None, *minutes(2)], "a": range(3)})
     assert refusal(frame) == "times of X must be known in every row; row 1 has NaT: drop it first"
@@ -261,28 +234,19 @@ def test_missing_values_are_filled(library: Library) -> None:
 
 
 @each
-def test_what_float32_holds_exactly_becomes_float32(library: Library) -> None:
+def test_a_frame_becomes_float32_where_that_holds_all_columns_exactly(library: Library) -> None:
+    def values(dtype: str, numbers: list[int]) -> np.ndarray:
+        single = np.array([0.5, 1.5], dtype=np.float32)
+        frame = library.frame({"a": single, "b": np.array(numbers, dtype=dtype)})
+        found = read(frame).series[0].values
+        assert found.tolist() == [[0.5, numbers[0]], [1.5, numbers[1]]]
+        return found
+
     for dtype in ["float32", "float16", "bool", "int8", "int16", "uint8", "uint16"]:
         info = np.iinfo(dtype) if "int" in dtype else None
-        extremes = [0, 1] if info is None else [info.min, info.max]
-        frame = library.frame(
-            {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array(extremes, dtype=dtype)}
-        )
-        values = read(frame).series[0].values
-        assert values.dtype == np.float32
-        assert values.tolist() == [[0.5, extremes[0]], [1.5, extremes[1]]]
-
-
-@each
-def test_one_column_that_float32_cannot_hold_makes_all_float64(library: Library) -> None:
+        assert values(dtype, [0, 1] if info is None else [info.min, info.max]).dtype == np.float32
     for dtype in ["float64", "int32", "uint32", "int64", "uint64"]:
-        number = 2**24 + 1
-        frame = library.frame(
-            {"a": np.array([0.5, 1.5], dtype=np.float32), "b": np.array([number, 0], dtype=dtype)}
-        )
-        values = read(frame).series[0].values
-        assert values.dtype == np.float64
-        assert values.tolist() == [[0.5, number], [1.5, 0]]
+        assert values(dtype, [2**24 + 1, 0]).dtype == np.float64
 
 
 @each
@@ -401,7 +365,7 @@ def test_rows_of_a_long_frame_come_back_to_their_places(library: Library, who: l
 
 
 @each
-def test_a_row_of_nobody_is_refused(library: Library) -> None:
+def test_a_row_without_an_entity_is_refused(library: Library) -> None:
     frame = library.frame({"item_id": ["a", None, "b"], "a": [1, 2, 3]})
     assert refusal(frame) == "item_id must name an entity in every row; row 1 is empty"
 
@@ -483,15 +447,6 @@ def test_an_index_of_times_is_the_clock() -> None:
         assert read(pd.DataFrame({"a": [1, 2, 3]}, INDEXES[index])).series[0].interval == interval
 
 
-def test_the_index_is_held_to_the_same_rules_as_a_column() -> None:
-    frame = pd.DataFrame({"a": range(5)}, index=pd.DatetimeIndex(minutes(0, 1, 2, 20, 21)))
-    assert read(frame).series[0].starts == (0, 3)
-    assert "must increase" in refusal(frame[::-1])
-    assert "drop duplicates first" in refusal(frame.iloc[[0, 1, 1]])
-    ragged = frame.set_index(pd.DatetimeIndex(minutes(0, 1, 1.5, 3.7, 4)))
-    assert "must tick regularly" in refusal(ragged)
-
-
 def test_a_time_column_labels_the_rows_whatever_the_index() -> None:
     for index in INDEXES.values():
         frame = pd.DataFrame({"t": minutes(5, 6, 7), "a": [1, 2, 3]}, index)
@@ -557,12 +512,6 @@ def test_columns_that_are_the_same_as_text_are_refused() -> None:
     assert refusal(frame) == (
         "X must have columns whose names differ as text; got 1 and '1': rename one of them"
     )
-
-
-def test_a_time_column_may_be_called_nought() -> None:
-    (series,) = read(pd.DataFrame({0: minutes(0, 1), 1: [5, 6]})).series
-    assert series.channels == ("1",)
-    assert series.interval == 60
 
 
 def test_levels_of_an_index_are_refused_with_the_way_out() -> None:

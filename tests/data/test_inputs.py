@@ -65,16 +65,6 @@ def test_an_array_is_not_copied() -> None:
             assert read(X).series[0].values.dtype == dtype
 
 
-def test_gaps_are_filled_and_the_input_left_alone() -> None:
-    X = np.array([[1.0, 2.0], [np.nan, 3.0], [np.inf, 4.0]])
-    X.flags.writeable = False
-    short, long = (read(X, fill_limit=limit).series[0] for limit in (2, 1))
-    assert short.values.tolist() == long.values.tolist() == [[1, 2], [1, 3], [1, 4]]
-    assert short.missing is None
-    assert long.missing is not None
-    assert long.missing.tolist() == [[False, False], [True, False], [True, False]]
-
-
 def test_none_is_a_gap() -> None:
     X = [[1, 2], [None, 3]]
     for one in (X, np.array(X, dtype=object)):
@@ -159,11 +149,6 @@ def test_every_part_comes_back_in_its_own_librarys_shape() -> None:
     assert both[0].index.equals(dates)
 
 
-def test_a_list_of_vectors_has_one_channel_an_entity() -> None:
-    table = read([pl.Series("a", [1, 2, 3]), pl.Series("a", [4, 5])])
-    assert [one.values.tolist() for one in table.series] == [[[1], [2], [3]], [[4], [5]]]
-
-
 def test_names_are_known_for_every_kind_of_input_that_has_some() -> None:
     frame = pl.DataFrame({"a": [1.0], "b": [2.0]})
     named = TrainSeries(np.ones((1, 2)), ("a", "b"))
@@ -195,69 +180,35 @@ def test_a_dict_may_change_after_it_was_read() -> None:
     assert list(table.restore([np.arange(3)], "score")) == ["a"]
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
+def test_what_is_no_data_is_refused() -> None:
+    same = "X must have the same channels in every series; got"
+    six = ", ".join(f"channel_{number}" for number in range(6))
+    no_rows, no_columns = (
+        f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+        for what, shape in (("sample", "(0, 2)"), ("feature", "(2, 0)"))
+    )
+    frames = {"p": pl.DataFrame({"a": [1]}), "q": pl.DataFrame({"b": [1]})}
+    two = {"plant": pl.DataFrame({"item_id": ["a", "b"], "x": [1, 2]})}
+    day, second = np.array([["2024-03-01"]], "datetime64[D]"), np.array([[5]], "timedelta64[s]")
+    cases: list[Any] = [
         ({}, "X must hold at least one series; got none"),
-        (
-            {1: np.eye(2), "1": np.eye(2)},
-            "X must have keys that differ as text; got [1, '1']",
-        ),
-        (
-            [np.eye(2), np.eye(3)],
-            (
-                "X must have the same channels in every series; got 2 (channel_0, channel_1) "
-                "in the first and 3 (channel_0, channel_1, channel_2) in '1'"
-            ),
-        ),
-        (
-            {"p": pl.DataFrame({"a": [1]}), "q": pl.DataFrame({"b": [1]})},
-            (
-                "X must have the same channels in every series; "
-                "got 1 (a) in the first and 1 (b) in 'q'"
-            ),
-        ),
+        ({1: np.eye(2), "1": np.eye(2)}, "X must have keys that differ as text; got [1, '1']"),
         (
             [np.ones((1, 7)), np.ones((1, 6))],
-            (
-                "X must have the same channels in every series; got 7 (channel_0, channel_1, "
-                "channel_2, channel_3, channel_4, channel_5, …) in the first and 6 (channel_0, "
-                "channel_1, channel_2, channel_3, channel_4, channel_5) in '1'"
-            ),
+            f"{same} 7 ({six}, …) in the first and 6 ({six}) in '1'",
         ),
-        (
-            {"plant": pl.DataFrame({"item_id": ["a", "b"], "x": [1, 2]})},
-            "X['plant'] must be one series; got 2",
-        ),
-        (
-            np.array([["2024-03-01"]], dtype="datetime64[D]"),
-            "X must hold numbers; got datetime64[D]: leave times out",
-        ),
-        (
-            np.array([[5]], dtype="timedelta64[s]"),
-            "X must hold numbers; got timedelta64[s]: leave times out",
-        ),
+        (frames, f"{same} 1 (a) in the first and 1 (b) in 'q'"),
+        (two, "X['plant'] must be one series; got 2"),
+        (day, "X must hold numbers; got datetime64[D]: leave times out"),
+        (second, "X must hold numbers; got timedelta64[s]: leave times out"),
         (np.zeros((2, 2, 2)), "Found array with dim 3, while dim <= 2 is required."),
-        (
-            np.empty((0, 2)),
-            "Found array with 0 sample(s) (shape=(0, 2)) while a minimum of 1 is required.",
-        ),
-        (
-            np.empty((2, 0)),
-            "Found array with 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required.",
-        ),
-        (
-            TrainSeries(np.empty((0, 2))),
-            "Found array with 0 sample(s) (shape=(0, 2)) while a minimum of 1 is required.",
-        ),
-        (
-            TrainSeries(np.empty((2, 0))),
-            "Found array with 0 feature(s) (shape=(2, 0)) while a minimum of 1 is required.",
-        ),
-    ],
-)
-def test_what_is_no_data_is_refused(X: Any, message: str) -> None:
-    assert refusal(X) == message
+        (np.empty((0, 2)), no_rows),
+        (np.empty((2, 0)), no_columns),
+        (TrainSeries(np.empty((0, 2))), no_rows),
+        (TrainSeries(np.empty((2, 0))), no_columns),
+    ]
+    for X, message in cases:
+        assert refusal(X) == message
 
 
 def test_scikit_learns_words_are_used_where_it_has_some() -> None:
@@ -318,17 +269,6 @@ def in_a_new_process(code: str) -> str:
 
 
 FRAMES = "{'pandas', 'polars', 'pyarrow', 'narwhals'}"
-
-
-def test_looking_at_an_array_imports_no_library_of_frames() -> None:
-    assert (
-        in_a_new_process(
-            "import sys, numpy\n"
-            "from subadjacent.data.frames import is_frame\n"
-            f"print(is_frame(numpy.eye(2)), {FRAMES} & set(sys.modules))"
-        )
-        == "False set()"
-    )
 
 
 def test_reading_an_array_imports_no_library_of_frames_that_scikit_learn_does_not() -> None:

@@ -34,12 +34,6 @@ def test_models_learn_from_the_rows_that_have_all_values_by_hand() -> None:
     assert (learned.entity, learned.channels, learned.interval) == ("pump", ("flow", "heat"), 60.0)
 
 
-def test_rows_at_either_end_may_be_left_out() -> None:
-    holed = series(10, (slice(0, 2), 0), (slice(9, 10), 1))
-    assert select_rows(holed, usable_rows(holed)).values[:, 0].tolist() == list(range(2, 9))
-    assert select_rows(holed, usable_rows(holed)).starts == (0,)
-
-
 def test_where_few_rows_have_all_values_all_are_learned_from() -> None:
     half = series(10, (slice(0, 3), 0), (slice(3, 5), 1))
     rows = usable_rows(half)

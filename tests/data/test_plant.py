@@ -32,12 +32,6 @@ def test_the_tightest_plant_has_one_normal_row_before_between_and_after() -> Non
     assert plant.labels.tolist() == [0, 1, 0, 1, 0]
 
 
-def test_both_parts_have_the_asked_shape(plant: Plant) -> None:
-    assert plant.train.shape == plant.test.shape == plant.base.shape == (5_000, 6)
-    assert plant.labels.shape == plant.kind.shape == (5_000,)
-    assert plant.labels.dtype == plant.kind.dtype == np.uint8
-
-
 def test_an_event_changes_its_channels_on_every_row_and_nothing_else() -> None:
     for seed in range(5):
         plant = multivariate(n=2_000, channels=5, seed=seed)

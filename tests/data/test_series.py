@@ -21,12 +21,6 @@ def rows(n: int, channels: int = 2) -> np.ndarray:
     return np.arange(n * channels, dtype=float).reshape(n, channels)
 
 
-def test_segments_run_from_start_to_start() -> None:
-    series = TrainSeries(rows(7), starts=(0, 3, 4))
-    assert series.segments == ((0, 3), (3, 4), (4, 7))
-    assert len(series) == 7
-
-
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8))
 def test_segments_cover_every_row_once_in_order(lengths: list[int]) -> None:
     ends = np.cumsum(lengths).tolist()
@@ -75,30 +69,20 @@ def test_a_row_is_labelled_by_the_index_or_by_its_number() -> None:
 
 
 def test_what_does_not_fit_the_rows_is_refused() -> None:
+    shape = "series must be 2-d, (time, channels); got shape"
+    names = "channels must name each of the 2 columns; got"
+    starts = "starts must begin with 0 and increase, within 3 rows; got"
+    mask = np.zeros(3, dtype=bool)
     cases: list[Any] = [
-        ({"values": np.zeros(3)}, "series must be 2-d, (time, channels); got shape (3,)"),
-        (
-            {"values": np.zeros((3, 2, 1))},
-            "series must be 2-d, (time, channels); got shape (3, 2, 1)",
-        ),
-        ({"channels": ("a",)}, "channels must name each of the 2 columns; got 1 names"),
-        ({"channels": ("a", "b", "c")}, "channels must name each of the 2 columns; got 3 names"),
+        ({"values": np.zeros(3)}, f"{shape} (3,)"),
+        ({"values": np.zeros((3, 2, 1))}, f"{shape} (3, 2, 1)"),
+        ({"channels": ("a",)}, f"{names} 1 names"),
+        ({"channels": ("a", "b", "c")}, f"{names} 3 names"),
         ({"index": [1, 2]}, "index must have one label for each of the 3 rows; got 2"),
-        ({"starts": ()}, "starts must begin with 0 and increase, within 3 rows; got ()"),
-        ({"starts": (1,)}, "starts must begin with 0 and increase, within 3 rows; got (1,)"),
-        (
-            {"starts": (0, 2, 2)},
-            "starts must begin with 0 and increase, within 3 rows; got (0, 2, 2)",
-        ),
-        (
-            {"starts": (0, 2, 1)},
-            "starts must begin with 0 and increase, within 3 rows; got (0, 2, 1)",
-        ),
-        ({"starts": (0, 3)}, "starts must begin with 0 and increase, within 3 rows; got (0, 3)"),
-        ({"starts": (0, 9)}, "starts must begin with 0 and increase, within 3 rows; got (0, 9)"),
-        (
-            {"missing": np.zeros(3, dtype=bool)},
-            "missing must have the shape of values, (3, 2); got (3,)",
+        ({"missing": mask}, "missing must have the shape of values, (3, 2); got (3,)"),
+        *(
+            ({"starts": bad}, f"{starts} {bad}")
+            for bad in ((), (1,), (0, 2, 2), (0, 2, 1), (0, 3), (0, 9))
         ),
     ]
     for arguments, message in cases:
@@ -150,10 +134,6 @@ def test_each_entity_has_its_own_value_and_unseen_ones_the_pooled_value() -> Non
     assert UNITS.of("second") == 4.0
     assert UNITS.of("unseen") == 2.0
     assert UNITS.of(None) == 2.0
-
-
-def test_a_value_that_counts_as_false_is_a_value() -> None:
-    assert PerEntity(1, {"a": 0}).of("a") == 0
 
 
 def test_a_function_is_applied_to_every_value() -> None:

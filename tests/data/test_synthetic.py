@@ -102,18 +102,6 @@ def test_a_kind_that_leaves_no_shift_changes_exactly_the_labelled_rows() -> None
         np.testing.assert_array_equal(changed, made.labels == 1)
 
 
-def test_contextual_points_stay_inside_the_range_of_the_series() -> None:
-    made = neurips_ts(2_000, seed=3, kinds=("contextual",))
-    assert made.base.min() <= made.values.min()
-    assert made.values.max() <= made.base.max()
-
-
-def test_labels_mark_exactly_the_rows_that_have_a_kind() -> None:
-    made = neurips_ts(2_000, seed=5)
-    assert set(made.kind.tolist()) == {0, 1, 2, 3, 4, 5}
-    np.testing.assert_array_equal(made.labels, (made.kind != 0).astype(np.uint8))
-
-
 def test_same_seed_same_series() -> None:
     first, second = neurips_ts(500, seed=7), neurips_ts(500, seed=7)
     np.testing.assert_array_equal(first.values, second.values)

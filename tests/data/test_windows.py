@@ -70,31 +70,12 @@ def test_scoring_windows_by_hand() -> None:
     assert fresh.tolist() == [0, 0, 1, 0]
 
 
-def test_overlapped_scoring_windows_by_hand() -> None:
-    windows, fresh = stacked([[8]], window=5).scoring_windows(2)
-    assert contents(windows) == [[0, 1, 2, 3, 4], [2, 3, 4, 5, 6], [3, 4, 5, 6, 7]]
-    assert fresh.tolist() == [0, 0, 4]
-
-
 def test_a_short_segment_is_continued_by_its_mirror_image() -> None:
     stack = stacked([[3, 1]], window=5)
     assert stack.values[:, 0].tolist() == [0, 1, 2, 2, 1, 3, 3, 3, 3, 3]
     windows, fresh = stack.scoring_windows(5)
     assert contents(windows) == [[0, 1, 2, 2, 1], [3, 3, 3, 3, 3]]
     assert fresh.tolist() == [0, 0]
-
-
-def test_a_short_segment_has_no_training_window() -> None:
-    assert contents(stacked([[3, 4]], window=4).windows_within([(0, 7)], 1)) == [[3, 4, 5, 6]]
-    assert len(stacked([[3]], window=4).windows_within([(0, 3)], 1)) == 0
-
-
-def test_windows_stay_within_bounds() -> None:
-    stack = stacked([[10], [6]], window=3)
-    before = stack.windows_within([(0, 6), (0, 0)], stride=1)
-    after = stack.windows_within([(6, 10), (3, 6)], stride=1)
-    assert contents(before) == [[0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5]]
-    assert contents(after) == [[6, 7, 8], [7, 8, 9], [1003, 1004, 1005]]
 
 
 @given(layouts, st.integers(1, 8), st.integers(1, 6))
@@ -185,6 +166,7 @@ def test_rows_are_scaled_by_their_entity() -> None:
 
 
 def test_batches_hold_every_window_once() -> None:
+    assert list(Windows(torch.zeros(2, 1), torch.arange(0), 3).batches(4)) == []
     for size in [1, 3, 10, 99]:
         windows = Windows(torch.zeros(12, 1), torch.arange(10), 3)
         batches = list(windows.batches(size))
@@ -192,10 +174,6 @@ def test_batches_hold_every_window_once() -> None:
         assert all(len(batch) == size for batch in batches[:-1])
         shuffled = torch.cat(list(windows.batches(size, torch.Generator().manual_seed(0))))
         assert sorted(shuffled.tolist()) == list(range(10))
-
-
-def test_no_windows_are_no_batches() -> None:
-    assert list(Windows(torch.zeros(2, 1), torch.arange(0), 3).batches(4)) == []
 
 
 def test_the_generator_alone_decides_the_order() -> None:
@@ -248,15 +226,6 @@ def of_length(*lengths: int) -> list[TrainSeries]:
 
 def test_the_end_is_held_back() -> None:
     assert validation_starts(of_length(100, 50), window=10, fraction=0.2) == [80, 40]
-
-
-def test_at_least_a_window_is_held_back() -> None:
-    assert validation_starts(of_length(40), window=10, fraction=0.1) == [30]
-
-
-def test_at_least_a_window_is_left_to_learn_from() -> None:
-    assert validation_starts(of_length(40), window=10, fraction=0.9) == [10]
-    assert validation_starts(of_length(20), window=10, fraction=0.9) == [10]
 
 
 def test_a_series_too_short_for_both_only_trains() -> None:

@@ -39,7 +39,7 @@ def test_the_twin_is_the_detector_that_looks_back_only(lookahead: int | str) -> 
         assert found.models.of(name).reach.after == 0
     assert found.threshold == wanted.threshold_
     assert list(found.normal_scores) == list(wanted.normal_scores_)
-    judged = found.decision(adapt_after=300).judge(score, "b")
+    judged = found.decision(adapt_after=300).decide(score, "b")
     expected = wanted.judge(score, "b")
     np.testing.assert_array_equal(judged.anomalous, expected.anomalous)
     np.testing.assert_array_equal(judged.normalized, expected.normalized)

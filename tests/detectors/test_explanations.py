@@ -38,7 +38,17 @@ def test_all_kinds_to_develop_on_are_here() -> None:
     assert list(KINDS) == list(DEVELOPMENT)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "reversed beat",
+        "off the ring",
+        *(
+            pytest.param(kind, marks=pytest.mark.sweep)
+            for kind in ("unseen combination", "other wave")
+        ),
+    ],
+)
 def test_most_alarms_name_what_was_never_seen_and_where(kind: str) -> None:
     views, channels = KINDS[kind]
     alarms = [alarm for seed in SEEDS for alarm in true_alarms(case(kind, seed))]

@@ -130,7 +130,7 @@ def in_parts(detector: BaseDetector, rows: pl.DataFrame, part: int, least: int =
     ],
     ids=str,
 )
-@pytest.mark.parametrize("part", [1, 19, 97, 250, 1000])
+@pytest.mark.parametrize("part", [19, 250])
 def test_parts_give_the_scores_of_the_whole_and_missing_values_change_nothing(
     plant: Plant, detector: BaseDetector, part: int
 ) -> None:
@@ -172,7 +172,7 @@ def fitted(request: pytest.FixtureRequest, plant: Plant) -> BaseDetector:
 
 
 @pytest.mark.parametrize("holes", HOLES.values(), ids=HOLES)
-@pytest.mark.parametrize("part", [61, 250])
+@pytest.mark.parametrize("part", [61])
 def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
     plant: Plant, fitted: BaseDetector, part: int, holes: list[tuple[int, int, int]]
 ) -> None:
@@ -245,7 +245,7 @@ def test_scores_come_once_no_row_to_come_can_change_them(plant: Plant, lookahead
     assert len(scorer.finish()) == ahead + detector.fill_limit
 
 
-@pytest.mark.parametrize("part", [1, 19, 97, 250, 1000])
+@pytest.mark.parametrize("part", [1, 97])
 def test_parts_tell_where_segments_begin(plant: Plant, part: int) -> None:
     detector = MagnitudeDetector(smoothing=7).fit(frame(plant.train))
     rows = frame(plant.test[:300], gap_at=73)
@@ -340,7 +340,7 @@ def test_a_score_that_needs_all_rows_is_refused(detector: BaseDetector, plant: P
         PiecewiseScorer(detector)
 
 
-@pytest.mark.parametrize("part", [1, 7, 64])
+@pytest.mark.parametrize("part", [7, 64])
 def test_what_is_stuck_is_told_by_parts_as_by_the_whole(plant: Plant, part: int) -> None:
     detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
     values = plant.test[:300].copy()

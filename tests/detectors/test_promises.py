@@ -18,6 +18,9 @@ import pytest
 from reproduce.cases.normal import NORMAL, STATIONARY, normal_rows
 from subadjacent import AlarmBudget, SubAdjacentDetector
 
+# statistical promises, over many draws
+pytestmark = pytest.mark.sweep
+
 ASKED = 0.01
 FEWEST, MOST = 0.3 * ASKED, 3 * ASKED
 # rows, channels → seeds
@@ -30,7 +33,7 @@ SIZES = {
     (3_000, 20): 2,
     (10_000, 20): 1,
 }
-TOO_FEW = "too few rows to promise how many alarms will come"
+TOO_FEW = "too few effectively independent rows"
 # process, rows, channels → percent of rows that are alarms; stationary ones without a word beside
 # them are those of fewer than 40 independent rows (reproduce/log.md, "What contamination promises")
 MISSED: dict[tuple[str, int, int], str] = {

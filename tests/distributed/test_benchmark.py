@@ -11,6 +11,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("cluster")
 def test_a_lake_is_scored_with_and_without_a_cluster(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -70,6 +70,7 @@ def test_an_item_whose_worker_is_killed_is_done_by_another(tmp_path: Path) -> No
     assert (tmp_path / "died").exists()
 
 
+@pytest.mark.sweep
 def test_work_that_kills_every_worker_is_given_up() -> None:
     with pytest.raises(SubAdjacentError, match=r"^the cluster gave up on .* died 4 times"):
         list(over_cluster(lambda _: os.kill(os.getpid(), signal.SIGKILL), [1]))
@@ -102,7 +103,7 @@ def test_a_task_that_wants_a_gpu_does_without_where_there_is_none() -> None:
     assert list(as_ready(str, [5], accelerated=True)) == [(0, "5")]
 
 
-def test_an_item_that_kills_every_worker_is_told_and_the_others_are_done(
+def test_an_item_that_kills_every_worker_is_lost_and_the_others_are_done(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     def fatal(item: int) -> int:
@@ -136,7 +137,7 @@ def test_what_is_learned_does_not_depend_on_the_cluster(
         ).read_bytes()
 
 
-def test_an_address_that_nobody_answers_at_is_refused_at_once(
+def test_an_address_without_an_answer_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("ray.is_initialized", lambda: False)
@@ -149,7 +150,7 @@ def test_an_address_that_nobody_answers_at_is_refused_at_once(
             pass
 
 
-def test_without_ray_the_way_to_get_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with (
         pytest.raises(

@@ -52,6 +52,7 @@ def test_a_cluster_leaves_the_files_that_one_machine_leaves(
     assert results(tmp_path / "together") == results(tmp_path / "alone")
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("cluster")
 def test_the_command_finds_files_that_are_named_from_where_it_stands(
     path: Path, tmp_path: Path

@@ -79,7 +79,7 @@ def in_parts(table: pl.DataFrame, parts: list[list[str]]) -> list[pl.DataFrame]:
     return [table.filter(pl.col("pump").is_in(pumps)) for pumps in parts]
 
 
-@pytest.mark.parametrize("kind", ["default", "random"])
+@pytest.mark.parametrize("kind", ["default", pytest.param("random", marks=pytest.mark.sweep)])
 def test_a_lake_is_scored_to_the_bits_of_a_single_machine(
     kind: str, lake: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -150,6 +150,7 @@ def test_killed_workers_lose_and_duplicate_nothing(
     assert_frame_equal(scored.sort("pump", "at"), wanted.sort("pump", "at"), check_exact=True)
 
 
+@pytest.mark.sweep
 def test_addresses_of_fsspec_are_read_and_written(lake: Path, random: Path, tmp_path: Path) -> None:
     """Through copies on the workers' disks, since only fsspec knows what lies there."""
     pattern = f"file://{lake}/**/*.parquet"
@@ -181,7 +182,7 @@ def test_a_row_that_is_refused_is_named_and_the_scores_are_not_complete(
     assert names_in(output) == [COMPLETE, *(part.name for part in made)]
 
 
-def test_files_that_change_meanwhile_are_told(tmp_path: Path) -> None:
+def test_files_that_change_meanwhile_are_an_error(tmp_path: Path) -> None:
     """One series without entities, in one part: nothing has to be sorted."""
     model = tmp_path / "model"
     rows = rows_of(1, 500).drop("at")
@@ -260,6 +261,7 @@ def test_the_command_refuses_what_a_cluster_cannot_read_or_write(
     assert names_in(tmp_path) == []
 
 
+@pytest.mark.sweep
 def test_the_command_starts_a_cluster_of_its_own_where_there_is_none(
     lake: Path, random: Path, tmp_path: Path
 ) -> None:

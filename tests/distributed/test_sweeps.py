@@ -47,6 +47,7 @@ def test_a_cluster_gives_the_rows_of_one_process(tmp_path: Path) -> None:
     assert all(step.seconds > 0 for step in steps)
 
 
+@pytest.mark.sweep
 def test_runs_that_fail_or_kill_their_workers_stop_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +71,7 @@ def test_runs_that_fail_or_kill_their_workers_stop_no_other(
     assert RANDOM in results
 
 
+@pytest.mark.sweep
 def test_the_command_makes_its_rows_on_a_cluster(tmp_path: Path) -> None:
     command = runner(tmp_path, "reproduce.__main__", "main")
     trial = ("table1", "--quick", "--device", "cpu", "--root", "none")

@@ -44,6 +44,7 @@ def test_two_workers_one_of_them_killed_give_the_detector_that_one_process_gives
             torch.testing.assert_close(weights[name], value, rtol=1e-4, atol=1e-5, msg=name)
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_that_dies_too_often_is_an_error(tmp_path: Path) -> None:
     plant = subadjacent.multivariate(n=200, channels=2)
@@ -52,6 +53,7 @@ def test_a_worker_that_dies_too_often_is_an_error(tmp_path: Path) -> None:
         fit_together(detector, plant.train, workers=1, restarts=0)
 
 
+@pytest.mark.sweep
 def test_what_the_workers_refuse_is_an_error_here(cluster: int) -> None:
     plant = subadjacent.multivariate(n=200, channels=2)
     with pytest.raises(InputError, match=r"must be one that 2 processes .* got DAGMM"):
@@ -70,7 +72,7 @@ def test_missing_packages_are_an_error_that_says_what_to_install(
     ("given", "rule"),
     [
         ({"workers": 0}, "workers must be a whole number of at least 1; got 0"),
-        ({"workers": 3}, "workers must be at most the 2 that the cluster has; got 3"),
+        ({"workers": 3}, "workers must be at most 2, the CPU cores of the cluster; got 3"),
         ({"workers": 2, "restarts": -1}, "restarts must be a whole number of at least 0; got -1"),
     ],
 )

@@ -35,6 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.sweep
 def test_the_pages_are_what_the_command_writes(made: Path) -> None:
     assert sorted(page.name for page in made.glob("*.md")) == PAGES
     assert len(PAGES) == 7
@@ -44,6 +45,7 @@ def test_the_pages_are_what_the_command_writes(made: Path) -> None:
         ), name
 
 
+@pytest.mark.sweep
 def test_the_images_are_those_that_the_command_draws(made: Path) -> None:
     drawn = sorted(image.name for image in (made / "images").iterdir())
     assert drawn == sorted(image.name for image in (GALLERY / "images").iterdir())

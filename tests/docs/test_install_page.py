@@ -69,6 +69,8 @@ def test_a_row_of_an_sdist_names_no_package_that_was_not_installed(matrix: Modul
     row = dict.fromkeys(matrix.COLUMNS, "1") | cell._asdict()
     *_, line, _, _ = matrix.table({cell: row}).splitlines()
     assert line == "| 1 | lowest | sdist | 1 | 1 | 1 | 1 | 1 | 1 |  |  |  |"
+    # one that works is not listed
+    assert "sdist |" not in matrix.table({cell: row | {"result": "works"}})
 
 
 def test_an_environment_is_measured_and_pins_are_read(matrix: ModuleType, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def images(cell: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for one in cell.get("outputs", []) if "image/png" in one.get("data", {})]
 
 
+@pytest.mark.sweep
 @every_tutorial
 def test_a_tutorial_runs_and_says_what_stands_in_it(name: str, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -12,7 +12,6 @@ from torch import Tensor
 from subadjacent.core.band import Band
 from subadjacent.core.kernels.switch import use_kernels
 from subadjacent.core.loss import loss
-from subadjacent.errors import InputError
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 pytest.importorskip("triton", reason="the extra 'kernels' is not installed")
@@ -150,12 +149,6 @@ def test_float32_and_chosen_forms_run_in_plain_pytorch() -> None:
         model.layers[0].attention.dense = True
         with autocast():
             assert not model.runs_in_kernels(windows)
-
-
-def test_a_window_without_a_sub_adjacent_point_is_refused() -> None:
-    windows = torch.zeros(1, 20, 3, device=DEVICE)
-    with autocast(), use_kernels(True), pytest.raises(InputError, match="band must hold a point"):
-        network(Band(11, 12))(windows)
 
 
 @needs_gpu

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from subadjacent.core.band import Band
-from subadjacent.errors import InputError
 from subadjacent.networks.config import TransformerConfig
 from subadjacent.networks.layers import Embedding, EncoderLayer, SubAdjacentAttention, positions
 from subadjacent.networks.subadjacent import ATTENTIONS
@@ -50,11 +49,7 @@ def test_the_first_positions_are_those_of_the_formula() -> None:
     torch.testing.assert_close(positions(3, 4), torch.tensor(expected))
 
 
-def test_positions_of_a_short_window_begin_those_of_a_long_one() -> None:
-    assert torch.equal(positions(7, 8), positions(300, 8)[:7])
-
-
-def test_positions_are_made_on_the_device_asked_for() -> None:
+def test_positions_are_made_on_the_device_requested() -> None:
     assert positions(3, 4, torch.device("meta")).device.type == "meta"
 
 
@@ -68,8 +63,7 @@ def test_the_embedding_weighs_the_point_before_the_point_and_the_point_after() -
     torch.testing.assert_close(tokens[0, :, 1], torch.zeros(3))
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 100])
-@pytest.mark.parametrize("channels", [1, 2, 5])
+@pytest.mark.parametrize(("n", "channels"), [(1, 1), (2, 5), (100, 2)])
 def test_the_embedding_is_a_circular_convolution_and_positions(n: int, channels: int) -> None:
     embed = Embedding(channels, width=6)
     convolution = nn.Conv1d(channels, 6, 3, padding=1, padding_mode="circular", bias=False)
@@ -107,8 +101,9 @@ def test_even_attention_gives_every_point_the_mean_of_the_values() -> None:
     torch.testing.assert_close(attended, x.mean(dim=1, keepdim=True).expand(2, 5, 8))
 
 
-@pytest.mark.parametrize("band", [Band(1, 2), Band(20, 30), Band(0, 40, circular=False)])
-@pytest.mark.parametrize("n", [60, 150, 450])
+@pytest.mark.parametrize(
+    ("n", "band"), [(60, Band(1, 2)), (150, Band(0, 40, circular=False)), (450, Band(20, 30))]
+)
 def test_the_packed_form_is_the_plain_one(n: int, band: Band) -> None:
     module = attention_of("softmax", band).double()
     x = drawn(3, n, 8).double()
@@ -133,11 +128,6 @@ def test_the_temperature_starts_at_softplus_of_one() -> None:
     assert round(temperature.item(), 3) == 1.313
 
 
-def test_the_temperature_is_one_learned_number() -> None:
-    learned = dict(attention_of("softmax").named_parameters())
-    assert learned["raw_temperature"].shape == ()
-
-
 @pytest.mark.parametrize("attention", [name for name in ATTENTIONS if name != "softmax"])
 def test_other_mappings_neither_learn_nor_save_a_temperature(attention: str) -> None:
     module = attention_of(attention)
@@ -151,14 +141,6 @@ def test_the_temperature_stays_positive() -> None:
     assert module.temperature.item() > 0
 
 
-def test_the_temperature_changes_what_is_attended_to() -> None:
-    module = attention_of()
-    x = drawn(1, 9, 8)
-    before = module.matrix(x)
-    nn.init.constant_(module.raw_temperature, -2.0)
-    assert (module.matrix(x) - before).abs().max() > 1e-2
-
-
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @pytest.mark.parametrize("n", [7, 200])
 def test_contribution_is_the_mean_over_heads_of_the_matrices_column_sums(
@@ -169,11 +151,6 @@ def test_contribution_is_the_mean_over_heads_of_the_matrices_column_sums(
     matrices = module.matrix(x)  # (2, 2 heads, N, N)
     expected = (matrices * Band(1, 2).mask(n)).sum(dim=2).mean(dim=1)
     torch.testing.assert_close(module(x)[1], expected)
-
-
-def test_a_window_too_short_for_the_band_is_refused() -> None:
-    with pytest.raises(InputError, match="in a window of 39 the largest distance is 19"):
-        attention_of(band=Band(20, 30))(drawn(1, 39, 8))
 
 
 def test_a_layer_without_weights_only_normalizes() -> None:

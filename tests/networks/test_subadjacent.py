@@ -12,7 +12,6 @@ from subadjacent.core.band import Band
 from subadjacent.core.contribution import dense_contribution
 from subadjacent.core.dispatch import DENSE_UP_TO
 from subadjacent.core.loss import loss
-from subadjacent.errors import InputError
 from subadjacent.networks.subadjacent import ATTENTIONS, SubAdjacentConfig, SubAdjacentTransformer
 
 KINDS = pytest.mark.parametrize("attention", ATTENTIONS)
@@ -33,7 +32,7 @@ def weights(model: nn.Module) -> Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
 
 
-def test_without_weights_the_network_says_its_last_bias() -> None:
+def test_without_weights_the_network_gives_its_last_bias() -> None:
     model = network(channels=2)
     for parameter in model.parameters():
         nn.init.zeros_(parameter)
@@ -73,25 +72,14 @@ def test_the_layers_run_one_after_the_other_between_embedding_and_norm() -> None
 
 
 @pytest.mark.parametrize(
-    ("n", "band"),
-    [(1, Band(0, 0)), (2, Band(1, 1)), (7, Band(1, 3)), (40, Band()), (100, Band()), (300, Band())],
+    ("n", "band", "channels"),
+    [(1, Band(0, 0), 2), (2, Band(1, 1), 123), (7, Band(1, 3), 1), (300, Band(), 2)],
     ids=str,
 )
-@pytest.mark.parametrize("channels", [1, 2, 123])
 def test_any_window_and_any_channels_are_reconstructed(n: int, band: Band, channels: int) -> None:
     values, contribution = network(channels, band=band)(drawn(2, n, channels))
     assert values.shape == (2, n, channels)
     assert contribution.shape == (2, n)
-
-
-def test_one_network_takes_windows_of_every_length() -> None:
-    model = network()
-    assert [model(drawn(1, n, 3)).values.shape[1] for n in (40, 129, 200)] == [40, 129, 200]
-
-
-def test_a_window_too_short_for_the_band_is_refused() -> None:
-    with pytest.raises(InputError, match="in a window of 39 the largest distance is 19"):
-        network()(drawn(1, 39, 3))
 
 
 def test_windows_of_a_batch_do_not_mix() -> None:
@@ -124,32 +112,17 @@ def test_every_parameter_of_every_kind_gets_a_finite_gradient(attention: str, n:
 
 @LENGTHS
 @KINDS
-def test_rows_of_the_attention_matrices_sum_to_one(attention: str, n: int) -> None:
-    matrices = network(attention=attention).attention(drawn(2, n, 3))
-    assert matrices.shape == (2, 2, 2, n, n)  # layers, windows, heads
-    torch.testing.assert_close(matrices.sum(dim=-1), torch.ones(2, 2, 2, n))
-
-
-@LENGTHS
-@KINDS
 def test_the_attention_matrices_explain_the_contribution(attention: str, n: int) -> None:
     model, windows = network(attention=attention), drawn(2, n, 3)
     expected = dense_contribution(model.attention(windows), Band()).mean(dim=(0, 2))
     torch.testing.assert_close(model(windows).contribution, expected)
 
 
-def test_the_same_seed_gives_the_same_weights() -> None:
-    assert torch.equal(weights(network(seed=7)), weights(network(seed=7)))
-
-
-def test_another_seed_gives_other_weights() -> None:
-    assert not torch.equal(weights(network(seed=7)), weights(network(seed=8)))
-
-
-def test_weights_depend_on_nothing_but_the_seed() -> None:
+def test_weights_depend_on_the_seed_and_on_nothing_else() -> None:
     before = weights(network(seed=7))
     torch.rand(3)
     assert torch.equal(weights(network(seed=7)), before)
+    assert not torch.equal(weights(network(seed=8)), before)
 
 
 def test_seeding_leaves_the_global_generator_as_it_was() -> None:
@@ -172,18 +145,11 @@ def test_autocast_stays_near_single_precision(attention: str, n: int) -> None:
     exact = model(windows)
     with torch.autocast("cpu", torch.bfloat16):
         rough = model(windows)
-    assert (rough.values - exact.values).abs().mean() < 0.03 * exact.values.abs().mean()
-    torch.testing.assert_close(rough.contribution, exact.contribution, rtol=0, atol=0.02)
-
-
-@LENGTHS
-@KINDS
-def test_autocast_gives_finite_gradients(attention: str, n: int) -> None:
-    model, windows = network(attention=attention), drawn(2, n, 3)
-    with torch.autocast("cpu", torch.bfloat16):
-        objective = loss(windows, *model(windows))
+        objective = loss(windows, *rough)
     objective.backward()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+    assert (rough.values - exact.values).abs().mean() < 0.03 * exact.values.abs().mean()
+    torch.testing.assert_close(rough.contribution, exact.contribution, rtol=0, atol=0.02)
 
 
 @LENGTHS

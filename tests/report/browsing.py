@@ -45,45 +45,58 @@ def modules(browser: Browser) -> Callable[[str], Call]:
     return of
 
 
-class Opener:
-    """Opens pages, and writes down every error, warning and request that leaves the file."""
+class Tabs:
+    """Opens tabs, and collects every error, warning and request to another address."""
 
-    def __init__(self, browser: Browser, folder: Path) -> None:
-        self.browser, self.folder = browser, folder
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.browser, self.address = browser, address
         self.complaints: list[str] = []
         self.contexts: list[BrowserContext] = []
 
-    def __call__(self, text: str, *, width: int = 1280, scheme: Any = "light") -> Page:
-        path = self.folder / "report.html"
-        path.write_text(text, encoding="utf-8")
+    def new(self, width: int, scheme: Any, **others: Any) -> Page:
+        """A tab of its own context."""
         context = self.browser.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme=scheme,
-            reduced_motion="reduce",
-            has_touch=width < 500,
+            viewport={"width": width, "height": 900}, color_scheme=scheme, **others
         )
         self.contexts.append(context)
         tab = context.new_page()
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        tab.on("console", self.said)
-        tab.on("request", self.asked)
+        tab.on("console", self.read_message)
+        tab.on("request", self.check_address)
+        return tab
+
+    def read_message(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def check_address(self, request: Request) -> None:
+        if not request.url.startswith(f"{self.address}/"):
+            self.complaints.append(request.url)
+
+    def close(self) -> None:
+        for context in self.contexts:
+            context.close()
+
+
+class Opener(Tabs):
+    """Opens reports from disk."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        super().__init__(browser, "file://")
+        self.folder = folder
+
+    def __call__(self, text: str, *, width: int = 1280, scheme: Any = "light") -> Page:
+        path = self.folder / "report.html"
+        path.write_text(text, encoding="utf-8")
+        tab = self.new(width, scheme, reduced_motion="reduce", has_touch=width < 500)
         tab.goto(path.as_uri())
         tab.wait_for_selector("html[data-ready]")
         frame(tab)
         return tab
 
-    def said(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-    def asked(self, request: Request) -> None:
-        if not request.url.startswith("file:"):
-            self.complaints.append(request.url)
-
     def close(self) -> None:
         """Close what was opened, and fail where anything complained."""
-        for context in self.contexts:
-            context.close()
+        super().close()
         assert not self.complaints, self.complaints
 
 

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Browser
 
 from report.attentive import AttentiveDetector
-from report.browsing import Call, modules
 from report.sample import dated
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.scoring.alarms import Alarm
-
-
-@pytest.fixture(scope="session")
-def detector(plant: Plant) -> SubAdjacentDetector:
-    """Fitted on an array."""
-    return SubAdjacentDetector().fit(plant.train)
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +34,3 @@ def assessed(named: SubAdjacentDetector, plant: Plant) -> Assessment:
 def alarms(assessed: Assessment) -> list[Alarm]:
     """Those of ``assessed``, every event by itself, however close or alike they are."""
     return assessed.alarms(again=0)
-
-
-@pytest.fixture(scope="session")
-def module(browser: Browser) -> Callable[[str], Call]:
-    """Gives JavaScript modules by name, to call functions in them."""
-    return modules(browser)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from subadjacent.detectors.assessment import Assessment
+from subadjacent.scoring.causes import Explainer
+
 CHANNELS = ["flow", "pressure", "heat", "<b>&valve"]
 
 
@@ -11,3 +14,10 @@ def dated(values: object, start: str = "2026-01-01") -> pd.DataFrame:
     frame = pd.DataFrame(values, columns=CHANNELS)
     frame.index = pd.date_range(start, periods=len(frame), freq="5min")
     return frame
+
+
+def explainer_of(found: Assessment) -> Explainer:
+    """The explainer of the first series."""
+    parts = found.series, found.evidence, found.habits, found.judgements
+    series, evidence, profiles, decisions = (part[0] for part in parts)
+    return Explainer.of(series, evidence, profiles, decisions.anomalous)

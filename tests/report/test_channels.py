@@ -112,7 +112,7 @@ def test_what_a_channel_parted_from_is_drawn_below_it() -> None:
     assert [one["channel"] for one in again] == [3, 0]
 
 
-def test_a_name_over_two_lines_is_not_told_twice() -> None:
+def test_a_name_over_two_lines_is_not_written_twice() -> None:
     told = replace(cause("c\nd", 3, 203.0), sentence="c d went away")
     (chart,) = charts_of(row_of(told), series_of())
     assert chart["told"] == "went away"
@@ -143,7 +143,7 @@ def test_there_are_no_more_charts_than_places() -> None:
     assert len(charts_of(row_of(*causes), series)) == MAX_CHANNELS == 8
 
 
-def test_charts_of_real_alarms_point_at_the_rows_that_their_sentences_tell(
+def test_charts_of_real_alarms_point_at_the_rows_of_their_sentences(
     assessed: Assessment, alarms: list[Alarm]
 ) -> None:
     (series,) = assessed.series

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
-from report.sample import dated
+from report.sample import dated, explainer_of
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
@@ -26,18 +26,11 @@ from subadjacent.report.model_facts import BandShape, attention, curves
 from subadjacent.report.ticks import Plain
 from subadjacent.rivals.controls import MagnitudeDetector
 from subadjacent.runtime import Progress
-from subadjacent.scoring.causes import Explainer
 
 
 @pytest.fixture(scope="module")
 def found(detector: SubAdjacentDetector, plant: Plant) -> Assessment:
     return detector.assess(plant.test)
-
-
-def explainer_of(found: Assessment) -> Explainer:
-    parts = found.series, found.evidence, found.habits, found.judgements
-    series, evidence, habits, judgement = (part[0] for part in parts)
-    return Explainer.of(series, evidence, habits, judgement.anomalous)
 
 
 def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_severity(
@@ -54,7 +47,7 @@ def test_the_figure_has_a_row_for_each_channel_asked_for_each_trace_and_the_seve
     assert threshold.get_ydata() == [1, 1]
     expected, seen = figure.axes[0].lines
     np.testing.assert_array_equal(seen.get_ydata(), plant.test[:, 1])
-    usual = explainer_of(found).usual(1)
+    usual = explainer_of(found).expected_range(1)
     np.testing.assert_array_equal(expected.get_ydata(), usual.expected)
     band = figure.axes[0].collections[0]
     edges = band.get_paths()[0].vertices
@@ -78,7 +71,7 @@ def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
     # what is usual is as far as it reaches in three rows; a line of it would hide the data
     channel = figure_series(found, alarms=[]).axes[0]
     assert len(channel.lines) == 1
-    usual = explainer_of(found).usual(0)
+    usual = explainer_of(found).expected_range(0)
     edges = channel.collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low.min(), usual.high.max())
 
@@ -164,11 +157,6 @@ def test_labels_are_a_strip_above_the_data(found: Assessment) -> None:
     assert texts == ["usual", "expected", "seen", "labelled"]
 
 
-def test_the_legend_names_alarms_where_there_are_any(found: Assessment) -> None:
-    texts = [text.get_text() for text in figure_series(found).axes[0].get_legend().get_texts()]
-    assert texts == ["usual", "expected", "seen", "alarm"]
-
-
 def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> None:
     figure = figure_series(found, channels=["channel_1"], rows=(990, 2_000), alarms=[])
     _, seen = figure.axes[0].lines
@@ -178,14 +166,9 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
         figure.axes[-1].lines[0].get_ydata(), found.normalized_scores[990:]
     )
     assert figure.axes[-1].get_xlim() == (989.5, 999.5)
-    usual = explainer_of(found).usual(1)
+    usual = explainer_of(found).expected_range(1)
     edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
-
-
-def test_one_dated_row_can_be_drawn(assessed: Assessment) -> None:
-    figure = figure_series(assessed, rows=(7, 7), alarms=[])
-    assert figure.axes[0].lines[-1].get_xdata().tolist() == [7]
 
 
 def test_rows_outside_of_the_series_are_refused(found: Assessment) -> None:
@@ -201,6 +184,8 @@ def test_traces_can_be_left_out(found: Assessment) -> None:
 def test_each_time_that_an_alarm_was_there_is_shaded(found: Assessment) -> None:
     alarm = replace(found.alarms()[0], first=10, last=40, occurrences=((10, 10), (30, 40)))
     figure = figure_series(found, alarms=[alarm])
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert texts == ["usual", "expected", "seen", "alarm"]
     for axis in figure.axes:
         edges = [(one.get_x(), one.get_x() + one.get_width()) for one in axis.patches]
         assert edges == [(9.5, 10.5), (29.5, 40.5)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from subadjacent import MagnitudeDetector
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.panels import panels, trace_names, trace_of
+from subadjacent.report.panels import panels, trace_names
 
 
 def small() -> Assessment:
@@ -26,7 +26,7 @@ def test_panels_by_hand() -> None:
     assert found[1].about == "1 is the threshold; it adapts to a permanent change"
 
 
-def test_a_name_that_nobody_knows_is_a_title_all_the_same() -> None:
+def test_an_unknown_name_is_a_title_all_the_same() -> None:
     found = small()
     score = found.evidence[0].score
     first = found.evidence[0]._replace(traces={"my_own_CPU": score, "score": score})
@@ -54,12 +54,6 @@ def test_a_view_that_adds_nothing_has_no_figure() -> None:
     assert trace_names([none]) == ("level",)
     some = second._replace(traces={"network": np.eye(1, 5)[0]})
     assert trace_names([none, some]) == ("level", "network")
-
-
-def test_what_is_not_there_is_not_a_number() -> None:
-    evidence = small().evidence[1]
-    assert np.isnan(trace_of(evidence, "rhythm")).tolist() == [True] * 5
-    assert not np.isnan(trace_of(evidence, "error")).any()
 
 
 def test_the_page_and_the_figures_of_a_control_need_no_torch() -> None:

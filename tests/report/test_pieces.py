@@ -123,23 +123,12 @@ def test_a_constant_line_comes_back_exactly_and_takes_no_room(value: float) -> N
     np.testing.assert_array_equal(fine, np.full(10, value))
 
 
-def test_a_line_that_moves_in_one_piece_alone_is_kept_in_all() -> None:
-    values = np.append(np.zeros(99), 1.0)
-    pieces = [LinePiece(0, 100, 10), LinePiece(0, 20, 1)]
-    coarse, fine = unpack(pack(values, pieces), pieces)
-    assert (coarse.max(), fine.tolist()) == (1, [0] * 20)
-
-
 def test_each_bin_keeps_its_lowest_and_its_highest_in_the_order_they_came() -> None:
     assert min_max(np.array([1, 9, 5, 7, 2, 3]), step=3).tolist() == [1, 9, 7, 2]
     # the last bin may be short
     assert min_max(np.array([1, 2, 3, 4, 5, 0, 8]), step=3).tolist() == [1, 3, 5, 0, 8, 8]
     assert min_max(np.array([3.0, 1.0, 2.0]), step=1).tolist() == [3.0, 1.0, 2.0]
     assert min_max(np.array([]), step=4).tolist() == []
-
-
-def test_rows_fit_into_the_bins() -> None:
-    assert [step_for(rows, bins=5) for rows in (10, 11, 3, 0)] == [2, 3, 1, 1]
 
 
 @given(VALUES, st.integers(2, 50))

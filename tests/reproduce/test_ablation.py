@@ -24,7 +24,7 @@ from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.methods.views.settings import SHAPE, STATE, VIEWS
 from subadjacent.methods.views.view import PARTS
-from subadjacent.scoring.view_facts import FORECASTING, NOVELTIES
+from subadjacent.scoring.view_facts import FORECASTING
 
 RUN = Run("msl", ABLATION, CLEAN, quick=True)
 
@@ -182,15 +182,6 @@ def test_a_view_that_is_left_out_has_no_say(view: str, entities: tuple[PartScore
     assert unmoved == {view}
 
 
-def test_both_views_of_novelty_can_be_left_out_together(entities: tuple[PartScores, ...]) -> None:
-    for entity in entities:
-        assert {*entity.novelties} == {*NOVELTIES}
-        without_any = replace(entity, novelties={})
-        np.testing.assert_array_equal(
-            ABLATIONS["state and shape"](entity), ABLATIONS["nothing"](without_any)
-        )
-
-
 def test_runs_of_one_dataset_share_one_fit(fits: list[int]) -> None:
     ablation._part_scores.cache_clear()
     before = len(fits)
@@ -199,12 +190,6 @@ def test_runs_of_one_dataset_share_one_fit(fits: list[int]) -> None:
     assert all(0 <= value <= 1 for row in rows.values() for value in row.values())
     assert {*rows["nothing"]} == {"average_precision", "auroc", "vus_pr_tsb_ad"}
     assert len({row["auroc"] for row in rows.values()}) > len(rows) // 2
-
-
-def test_runs_that_share_a_fit_are_of_one_family() -> None:
-    families = {without(name).family for name in ABLATIONS}
-    assert len(families) == 1
-    assert families.isdisjoint({without("level", dataset="smap").family})
 
 
 def test_every_run_of_the_table_leaves_out_what_can_be_left_out() -> None:

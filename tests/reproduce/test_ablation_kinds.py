@@ -4,37 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reproduce import catalogue
-from reproduce.cases import DEVELOPMENT, KEPT_BACK
+from reproduce.cases import DEVELOPMENT
 from reproduce.comparison import ResultTable
 from reproduce.plan import Selection
 from reproduce.results import Results
-from reproduce.run import CLEAN, PUBLISHED, Run
+from reproduce.run import CLEAN, Run
 from reproduce.runner import RunContext, make
-from reproduce.tables.ablation_kinds import SERIES, TABLE, VARIANTS
-
-COLUMNS = (
-    "our default",
-    "without the state",
-    "without the shape",
-    "without state and shape",
-    "Sub-PCA",
-    "random score",
-)
+from reproduce.tables.ablation_kinds import TABLE, VARIANTS
 
 
 def tables(results: Results) -> list[ResultTable]:
     return TABLE.result_tables(results, Selection())
-
-
-def test_every_variant_is_run_on_five_series_of_each_kind() -> None:
-    runs = TABLE.runs(Selection())
-    assert len(set(runs)) == len(runs) == 10 * len(COLUMNS) * SERIES
-    assert {run.dataset for run in runs} == {*DEVELOPMENT, *KEPT_BACK}
-    assert {run.seed for run in runs} == {*range(5)}
-    assert {run.protocol for run in runs} == {CLEAN}
-    assert TABLE.runs(Selection(protocols=(PUBLISHED,))) == []
-    assert catalogue.table("ablation-kinds") is TABLE
 
 
 def test_kinds_of_development_can_be_run_without_those_kept_back() -> None:

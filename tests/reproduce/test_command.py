@@ -93,7 +93,7 @@ def test_rows_that_are_there_are_rendered_without_data(
     ]  # fmt: skip
 
 
-def test_one_protocol_and_one_dataset_may_be_asked_for(
+def test_one_protocol_and_one_dataset_may_be_requested(
     reproduce: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:
     done = reproduce("table2", "--results", ROOT / "results", "--protocol", "clean",
@@ -164,7 +164,7 @@ def test_rows_from_before_a_column_was_measured_are_made_again_only_if_wanted(
     ],
     ids=str,
 )
-def test_what_cannot_be_is_said_in_a_sentence(
+def test_bad_usage_and_missing_data_are_refused_in_a_sentence(
     arguments: list[str], code: int, words: str,
     reproduce: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path,
 ) -> None:  # fmt: skip
@@ -185,21 +185,13 @@ def test_a_trial_never_adds_to_full_results(
     assert {file.name: file.read_bytes() for file in (tmp_path / "results").iterdir()} == before
 
 
-def test_damaged_rows_are_named(
-    reproduce: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
-) -> None:
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "random.csv").write_text("key,dat\nabc\n")
-    done = reproduce("table1", code=1)
-    assert done.stderr.startswith("error: results/random.csv must have a column 'detector'")
-
-
 def keys(folder: Path) -> dict[str, str]:
     """Every row, as it is written, by its key."""
     lines = [line for file in folder.glob("*.csv") for line in file.read_text().splitlines()[1:]]
     return {line.split(",")[0]: line for line in lines}
 
 
+@pytest.mark.sweep
 def test_a_kill_loses_what_was_under_way_and_nothing_else(
     reproduce: Callable[..., subprocess.CompletedProcess[str]],
     environment: dict[str, str],
@@ -232,7 +224,7 @@ def test_a_kill_loses_what_was_under_way_and_nothing_else(
     assert "| 300 |" in done.stdout
 
 
-def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_path: Path) -> None:
+def test_failures_are_listed_at_the_end_and_the_rest_is_there(command: Run, tmp_path: Path) -> None:
     # a file of that name, which is no archive
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "msl.npz").write_bytes(b"no archive")
@@ -244,7 +236,7 @@ def test_what_fails_is_told_at_the_end_and_the_rest_is_there(command: Run, tmp_p
     assert "| NeurIPS-TS | 1 (1) |" in done.stdout
 
 
-def test_what_is_running_and_the_time_left_are_said() -> None:
+def test_progress_shows_the_run_and_the_time_left() -> None:
     from reproduce.progress import RunProgress
     from subadjacent.cli.progress import Bar
 

@@ -121,20 +121,3 @@ def test_get_fetches_what_is_missing(command: Run, tmp_path: Path) -> None:
     assert "compared by its content with Table 1" in done.stderr
     for name, content in files.items():
         assert (tmp_path / "sets" / "PSM" / Path(name).name).read_bytes() == content
-
-
-def test_get_refuses_an_unsafe_address_and_a_dataset_on_request(command: Run) -> None:
-    done = command("data", "get", "psm", "--root", ".", "--from", "http://example.org", code=1)
-    assert "address must begin with https://" in done.stderr
-    done = command("data", "get", "swat", "--root", ".", code=1)
-    assert "cannot be downloaded" in done.stderr
-    assert "itrust.sutd.edu.sg" in done.stderr
-    assert done.stdout == ""
-
-
-def test_get_generates_neurips_ts(command: Run, tmp_path: Path) -> None:
-    result = json.loads(command("data", "get", "nips-ts", "--root", "sets").stdout)
-    assert result["verdict"] == "complete"
-    assert result["path"] == str(Path("sets") / "nips_ts.npz")
-    with np.load(tmp_path / "sets" / "nips_ts.npz") as archive:
-        assert archive["labels"].sum() == 4_488

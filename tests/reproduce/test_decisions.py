@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from reproduce import catalogue
-from reproduce.comparison import CLEAN_CONTROLS, facts_of
-from reproduce.plan import PAPER, SYNTHETIC, Selection
+from reproduce.comparison import facts_of
+from reproduce.plan import SYNTHETIC, Selection
 from reproduce.render import markdown
 from reproduce.results import Results
-from reproduce.run import CLEAN, PUBLISHED, Run
+from reproduce.run import CLEAN, Run
 from reproduce.runner import RunContext, make
 from reproduce.tables.decisions import TABLE, VARIANTS
 
@@ -31,35 +31,6 @@ def measured(**others: float) -> dict[str, float]:
         "alarms_false_per_day": 0.39,
         "alarm_delay": 2.33,
     } | others
-
-
-def test_every_detector_and_control_is_in_it() -> None:
-    assert catalogue.table("decisions") is TABLE
-    labels = [variant.label for variant in VARIANTS]
-    assert len(set(labels)) == len(labels)
-    assert set(CLEAN_CONTROLS) < set(VARIANTS)
-    assert {"our default", "looking back only", "the paper's network"} < set(labels)
-
-
-def test_it_needs_no_run_that_another_table_does_not_need_too() -> None:
-    """But for the causal default on no more than the same datasets, rows are shared."""
-    selection = Selection(protocols=(CLEAN,))
-    others = {
-        run
-        for name in ("table2", "table3", "ablation-default")
-        for run in catalogue.table(name).runs(selection)
-    }
-    runs = TABLE.runs(selection)
-    assert set(runs) <= others
-    assert {run.dataset for run in runs} == set(PAPER)
-    assert {run.protocol for run in runs} == {CLEAN}
-    # three seeds where there is chance
-    assert sorted(run.seed for run in runs if (run.dataset, run.detector) == ("msl", "random")) == [
-        0, 1, 2
-    ]  # fmt: skip
-    assert [run.seed for run in runs if (run.dataset, run.detector) == ("msl", "pca")] == [0]
-    published = Selection(protocols=(PUBLISHED,))
-    assert TABLE.runs(published) == TABLE.result_tables(Results(Path("none")), published) == []
 
 
 def test_rows_from_before_alarms_were_counted_are_not_run(tmp_path: Path) -> None:

@@ -2,32 +2,10 @@
 
 from __future__ import annotations
 
-from reproduce.catalogue import table
 from reproduce.plan import SYNTHETIC, Selection
-from reproduce.run import CLEAN, PUBLISHED, Run
+from reproduce.run import CLEAN
 from reproduce.tables.nips_ts_kinds import TABLE, _other
 from subadjacent.data.synthetic import KINDS
-
-OURS = Run(SYNTHETIC, "sub-adjacent", PUBLISHED)
-
-
-def test_every_kind_is_run_alone_after_training_with_and_without_it() -> None:
-    runs = TABLE.runs(Selection(datasets=(SYNTHETIC,)))
-    # five kinds and all of them, four columns, three seeds
-    assert len(runs) == len(set(runs)) == 6 * 4 * 3
-    trained = [run for run in runs if run.detector == OURS.detector and run.seed == 2]
-    settings = [dict(run.settings) for run in trained]
-    clean = [{"anomalies": kind} for kind in KINDS] + [{}]
-    assert [one for one in settings if "train" not in one] == clean
-    assert [one for one in settings if "train" in one] == [
-        {**one, "train": "contaminated"} for one in clean
-    ]
-
-
-def test_all_five_together_are_the_runs_of_table_3() -> None:
-    selection = Selection(datasets=(SYNTHETIC,), protocols=(PUBLISHED,))
-    together = {run for run in TABLE.runs(selection) if "anomalies" not in dict(run.settings)}
-    assert together <= set(table("table3").runs(selection))
 
 
 def test_a_trial_has_one_kind_and_all() -> None:

@@ -38,12 +38,6 @@ def test_no_number_of_the_paper_is_missing() -> None:
     assert found == CELLS
 
 
-def test_every_row_is_as_long_as_its_columns() -> None:
-    for groups in paper_tables().values():
-        for group in groups.values():
-            assert {len(row) for row in group["rows"].values()} == {len(group["columns"])}
-
-
 # looked up in the paper one by one
 @pytest.mark.parametrize(
     ("table", "group", "row", "column", "number"),

@@ -165,7 +165,7 @@ def test_with_many_rows_there_is_nothing_to_choose() -> None:
     np.testing.assert_allclose(fit([rows]).companions.unexplained(rows), expected, atol=1e-3)
 
 
-def test_rows_that_are_not_judged_count_for_nothing() -> None:
+def test_rows_that_are_not_assessed_count_for_nothing() -> None:
     parts = [related(60, seed=1), related(45, seed=2)]
     assessed = [np.arange(60) >= 13, np.arange(45) % 3 > 0]
     companions, unseen = fit(parts, assessed)
@@ -184,7 +184,7 @@ def test_rows_that_are_not_judged_count_for_nothing() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(5,), (5, 9)])
-def test_without_judged_rows_there_are_no_relations_and_nothing_is_left(
+def test_without_assessed_rows_there_are_no_relations_and_nothing_is_left(
     lengths: tuple[int, ...],
 ) -> None:
     parts = [related(rows) for rows in lengths]

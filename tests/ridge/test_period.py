@@ -65,7 +65,7 @@ def autoregressive(rows: int, kept: float, seed: int = 0) -> NDArray[np.float64]
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.5, 0.9])
-def test_rows_that_stay_alike_say_less(kept: float) -> None:
+def test_autocorrelated_rows_count_less(kept: float) -> None:
     # likenesses are powers of what is kept: twice their sum, less 1, is (1 + kept) / (1 - kept)
     found = independent_rows([autoregressive(40_000, kept)], np.eye(2))
     assert found == pytest.approx(40_000 * (1 - kept) / (1 + kept), rel=0.1)

@@ -47,7 +47,7 @@ def test_three_rows_by_hand() -> None:
     assert ridge.reach == (1, 1)
 
 
-def test_a_row_without_neighbours_is_not_judged_by_hand() -> None:
+def test_a_row_without_neighbours_is_not_assessed_by_hand() -> None:
     ridge, row = by_hand(), np.array([[7]], np.float32)
     residuals = ridge.residuals(row)
     assert residuals.tolist() == [[0.0]]
@@ -181,7 +181,7 @@ def fitted_sides(found: SidesFit) -> list[Neighbours]:
         ([*[8] * 3, 2], BEFORE, []),
     ],
 )
-def test_models_are_there_where_half_of_the_rows_are_judged_by_hand(
+def test_models_are_there_where_half_of_the_rows_are_assessed_by_hand(
     lengths: list[int], near: Neighbours, wanted: list[Neighbours]
 ) -> None:
     parts = [wave(rows) for rows in lengths]

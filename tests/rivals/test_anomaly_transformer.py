@@ -30,7 +30,7 @@ def batch(n: int = 12) -> Tensor:
 
 
 @both_attentions
-@pytest.mark.parametrize("n", [1, 2, 7, 30])
+@pytest.mark.parametrize("n", [1, 7])
 def test_every_length_is_reconstructed_with_a_discrepancy_a_point(attention: str, n: int) -> None:
     found = network(attention)(batch(n))
     assert found.values.shape == (3, n, 2)
@@ -68,35 +68,6 @@ def test_one_backward_pass_gives_the_gradients_of_the_two_phases(attention: str)
         assert parameter.grad is not None, name
         assert there is not None, name
         torch.testing.assert_close(parameter.grad, there, rtol=1e-9, atol=1e-12)
-
-
-def test_each_phase_moves_its_own_association_only() -> None:
-    """In one layer: the scales learn from the pull alone, queries and keys from the push."""
-    model = AnomalyTransformer.seeded(replace(CONFIG, layers=1), 0)
-    attention = model.layers[0].attention
-    rows = batch()
-
-    def gradients(which: int) -> tuple[Tensor | None, Tensor | None]:
-        values, _ = model._run(rows, discrepancy)
-        _, found = model._run(
-            rows,
-            [
-                lambda series, prior: discrepancy(series, prior.detach()),
-                lambda series, prior: discrepancy(series.detach(), prior),
-            ][which],
-        )
-        assert values.requires_grad
-        leaves = (attention.scales.weight, attention.project.weight)
-        return torch.autograd.grad(found.mean(), leaves, allow_unused=True)
-
-    of_scales, of_queries = gradients(0)
-    assert of_scales is None
-    assert of_queries is not None
-    assert of_queries.abs().sum() > 0
-    of_scales, of_queries = gradients(1)
-    assert of_queries is None
-    assert of_scales is not None
-    assert of_scales.abs().sum() > 0
 
 
 def test_the_evidence_is_the_squared_error_the_reconstruction_and_the_discrepancy() -> None:

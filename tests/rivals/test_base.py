@@ -38,7 +38,7 @@ def test_an_error_below_a_hundredth_of_a_deviation_counts_as_one() -> None:
 
 
 @pytest.mark.parametrize("window", [4, 5, 12])
-def test_what_a_window_is_judged_by(window: int) -> None:
+def test_the_context_of_a_window(window: int) -> None:
     recurrent = THOC.seeded(THOCConfig.sized(TINY, 2, window), 0)
     assert recurrent.context == window // 2
     assert DAGMM.seeded(DAGMMConfig.sized(TINY, 2, window), 0).context == window - 1
@@ -50,7 +50,7 @@ def test_a_size_that_is_not_known_is_refused() -> None:
 
 
 def test_saved_settings_must_be_all_and_no_others() -> None:
-    with pytest.raises(InputError, match="network must have centres, channels"):
+    with pytest.raises(InputError, match="network must have the settings centres, channels"):
         THOCConfig.from_dict({"channels": 2})
     saved = {"channels": 2, "window": 5, "hidden": [3], "latent": 1, "mixtures": 2}
     saved |= {"estimator": 4, "dropout": 0.0, "energy_weight": 0.1, "variance_weight": 0.1}

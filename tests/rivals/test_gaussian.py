@@ -66,7 +66,7 @@ def test_a_deviation_is_above_its_floor_whatever_the_features() -> None:
     torch.testing.assert_close(deviation, expected)
 
 
-def test_a_point_is_judged_by_its_mean_surprise_and_a_value_by_its_distance() -> None:
+def test_a_point_is_assessed_by_its_mean_surprise_and_a_value_by_its_distance() -> None:
     rows = torch.tensor([[[1.0, 5.0]]])
     mean, deviation = torch.zeros(1, 1, 2), torch.tensor([[[1.0, 2.0]]])
     found = judged(rows, mean, deviation)

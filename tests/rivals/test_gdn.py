@@ -70,18 +70,6 @@ def test_forecasts_are_those_of_the_definition() -> None:
         torch.testing.assert_close(found[0], forecast_oracle(model, first))
 
 
-def test_a_forecast_sees_its_history_and_its_neighbours_alone() -> None:
-    model, rows = network(), batch().requires_grad_()
-    (gradient,) = torch.autograd.grad(model(rows)[0, 4].sum(), rows)
-    assert gradient[0].abs().sum(dim=1).ne(0).tolist() == [False, False, True, True, False, False]
-    assert not gradient[1].any()
-    graph = model.graph()
-    for channel in range(3):
-        (gradient,) = torch.autograd.grad(model(rows)[0, 4, channel], rows)
-        seen = gradient[0].abs().sum(dim=0).ne(0)
-        assert not (seen & ~graph[channel]).any()
-
-
 def test_the_loss_leaves_out_forecasts_without_a_whole_history() -> None:
     model, rows = network(), batch()
     (loss,) = model.losses(rows, epoch=1)

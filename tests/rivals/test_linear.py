@@ -49,16 +49,6 @@ def test_weights_are_those_of_scikit_learn(window: int, penalty: float) -> None:
     np.testing.assert_allclose(found.error[window:], ((test[window:] - wanted) ** 2).mean(axis=1))
 
 
-def test_the_weights_of_a_known_process_are_found() -> None:
-    """The first channel follows the second's last but one value, and nothing else does."""
-    rows = noise(5000, 2)
-    rows[2:, 0] = 0.8 * rows[:-2, 1] + 0.1 * rows[2:, 0]
-    model = fitted(rows, window=2)
-    # entries of a vector: both channels two rows before, then one row before
-    wanted = np.array([[0.0, 0], [0.8, 0], [0, 0], [0, 0]])
-    np.testing.assert_allclose(model.weights, wanted, atol=0.05)
-
-
 def test_no_window_reaches_over_a_break() -> None:
     """Two levels: across the break the rows before would say the wrong thing."""
     rows = np.concatenate([noise(100, 1), 5 + noise(100, 1, seed=1)])

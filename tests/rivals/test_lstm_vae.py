@@ -39,7 +39,7 @@ def test_the_score_is_the_mean_surprise_at_what_is_decoded_from_means() -> None:
 
 
 @torch.no_grad()
-def test_a_point_is_judged_by_itself_and_those_before_it() -> None:
+def test_a_point_is_assessed_by_itself_and_those_before_it() -> None:
     model, rows = network(), batch()
     later = rows.clone()
     later[:, 7:] += 3
@@ -71,7 +71,7 @@ def test_the_loss_is_surprise_and_divergence_summed_over_a_point() -> None:
     torch.testing.assert_close(loss, (values + prior).mean())
 
 
-def test_the_same_move_says_more_in_a_quiet_channel_than_in_a_noisy_one() -> None:
+def test_the_same_move_scores_higher_in_a_quiet_channel_than_in_a_noisy_one() -> None:
     """What a density adds to an error, and why the paper scores by it."""
     draws = torch.randn(1500, 2, generator=torch.Generator().manual_seed(0))
     time = torch.arange(1500)[:, None]

@@ -116,7 +116,7 @@ def test_an_error_joins_forecast_and_probability() -> None:
         torch.testing.assert_close(judged[b, c], (missed + 0.8 * (1 - probability)) / 1.8)
 
 
-def test_points_without_a_forecast_are_judged_by_their_reconstruction() -> None:
+def test_points_without_a_forecast_are_assessed_by_their_reconstruction() -> None:
     model, rows = network(MTADGATConfig(channels=3, window=6, width=4, gamma=0.0)), batch()
     rebuilt = model(rows[:, :-1]).reconstruction
     torch.testing.assert_close(model.judge(rows).error[:, :-1], (rows[:, :-1] - rebuilt).square())

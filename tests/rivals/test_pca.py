@@ -24,7 +24,7 @@ def test_the_nearest_point_by_hand() -> None:
     assert error.tolist() == [2]  # squares 0 and 4
 
 
-def test_rows_are_judged_by_all_windows_that_cover_them() -> None:
+def test_rows_are_assessed_by_all_windows_that_cover_them() -> None:
     """Windows of 2 rows that should be 0; the middle row is in both."""
     subspace = Subspace(np.zeros(2), np.zeros((2, 0)), length=2)
     _, error, _ = subspace.predict(np.array([[2.0], [0.0], [4.0]]))

@@ -141,16 +141,6 @@ def test_what_is_expected_is_the_mean_of_the_scales_forecasts() -> None:
     assert model.context == WINDOW // 2
 
 
-def test_every_scale_has_centres_that_bear_on_the_distance() -> None:
-    model = network()
-    assert [len(one.centres) for one in scales(model)] == [4, 3, 2]
-    score = model.judge(batch()).score
-    assert score is not None
-    gradients = torch.autograd.grad(score.sum(), [one.centres for one in scales(model)])
-    for one in gradients:
-        assert (one.abs().amax(dim=1) > 0).all()
-
-
 @pytest.fixture(scope="module")
 def trained() -> THOC:
     model, rows = network(), windows(600, stride=3)

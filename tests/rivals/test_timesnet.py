@@ -34,11 +34,6 @@ def test_a_planted_period_is_found(period: int) -> None:
     assert N // frequency == period
 
 
-def test_two_planted_periods_are_found_the_stronger_first() -> None:
-    rows = wave(12) + 0.5 * wave(6, noise=0.0)
-    assert [N // one for one in strongest(spectrum(rows).mean(dim=0), 2)] == [12, 6]
-
-
 def test_the_mean_is_no_period() -> None:
     assert strongest(torch.tensor([100.0, 1.0, 3.0, 2.0]), 2) == [2, 3]
 

@@ -37,15 +37,6 @@ def test_the_second_pass_is_given_the_squared_errors_of_the_first() -> None:
     torch.testing.assert_close(found.second, model.decoded(rows, focus, model.second))
 
 
-def test_the_focus_matters_where_it_is_and_through_attention_elsewhere() -> None:
-    model, rows = network(), batch()
-    focus = torch.zeros_like(rows)
-    without = model.decoded(rows, focus, model.second)
-    focus[:, 3, 1] = 4.0
-    moved = (model.decoded(rows, focus, model.second) - without).abs().amax(dim=(0, 2))
-    assert (moved > 1e-6).all()
-
-
 def test_a_point_of_the_window_that_is_decoded_does_not_see_later_ones() -> None:
     """With what was encoded held fixed, a change of the last point reaches that point alone."""
     model, rows = network(), batch()

@@ -1,4 +1,4 @@
-"""Conformal p-values: by hand, against the definition, and in simulation."""
+"""Conformal p-values, and how high scores cluster: by hand, by definition, and in shares."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import lfilter
+from scipy.stats import rankdata
 from sklearn.exceptions import NotFittedError
 
 from subadjacent.errors import InputError
@@ -24,6 +25,8 @@ from subadjacent.scoring.conformal import (
     rank_of,
 )
 from subadjacent.scoring.threshold import threshold_from_dict
+
+SWEEP = pytest.mark.sweep
 
 
 def p_value_oracle(normal: list[float], score: float) -> float:
@@ -142,7 +145,10 @@ def test_p_values_of_exchangeable_scores_are_super_uniform() -> None:
         assert (found <= alpha).mean() <= alpha + margin
 
 
-@pytest.mark.parametrize(("n", "alpha"), [(50, 0.1), (199, 0.05), (1000, 0.01)])
+@pytest.mark.parametrize(
+    ("n", "alpha"),
+    [(199, 0.05), *(pytest.param(*case, marks=SWEEP) for case in ((50, 0.1), (1000, 0.01)))],
+)
 def test_the_share_of_alarms_is_as_asked_on_independent_rows(n: int, alpha: float) -> None:
     rng = np.random.default_rng(n)
     shares = [
@@ -167,7 +173,13 @@ def remembering(rng: np.random.Generator, rows: int, kept: float = 0.9) -> np.nd
 
 @pytest.mark.parametrize(
     ("kept", "rows", "textbook"),
-    [(0.0, 1000, 0.01), (0.9, 200, 0.02), (0.99, 200, 0.1), (0.99, 1000, 0.03)],
+    [
+        (0.9, 200, 0.02),
+        *(
+            pytest.param(*case, marks=SWEEP)
+            for case in ((0.0, 1000, 0.01), (0.99, 200, 0.1), (0.99, 1000, 0.03))
+        ),
+    ],
 )
 def test_clusters_are_counted_as_one_where_rows_remember(
     kept: float, rows: int, textbook: float
@@ -186,7 +198,7 @@ def test_clusters_are_counted_as_one_where_rows_remember(
     assert kept or np.mean(shares[None]) > 0.007
 
 
-@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("alpha", [0.05, *(pytest.param(one, marks=SWEEP) for one in (0.01, 0.2))])
 def test_few_rows_that_remember_long_do_not_go_without_a_warning(
     alpha: float, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -236,6 +248,7 @@ def test_blocks_keep_their_share_where_rows_remember() -> None:
     assert np.mean(shares) >= 0.05
 
 
+@SWEEP
 def test_where_rows_remember_the_mean_share_holds_but_single_fits_stray_further() -> None:
     """What the page says of autocorrelation: on average right, less sure for each fit."""
     shares: dict[str, list[float]] = {"independent": [], "remembering": []}
@@ -350,3 +363,67 @@ def test_a_damaged_save_is_refused(changes: dict[str, Any], message: str) -> Non
     with pytest.raises(InputError) as caught:
         threshold_from_dict(saved(**changes))
     assert message in str(caught.value)
+
+
+def at(rows: int, *high: int) -> np.ndarray:
+    """Scores of 0 to just below 1 in no order, and those above 1 that are named."""
+    scores = np.random.default_rng(0).permutation(rows) / rows
+    scores[list(high)] = 1 + np.arange(1, len(high) + 1) / rows
+    return scores
+
+
+def test_a_cluster_by_hand() -> None:
+    # four of forty are high: two pairs with 15 rows between them, so 0, 15 and 0 rows between
+    assert cluster_size(at(40, 3, 4, 20, 21)) == pytest.approx(3 * 15 * 14 / (2 * 15**2))
+    # 9 rows between each: less than one, which no cluster is
+    assert cluster_size(at(40, 0, 10, 20, 30)) == 1
+    # side by side, or with one row between them at most
+    assert cluster_size(at(40, 10, 11, 13, 14)) == 4
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 20])
+def test_scores_that_stay_for_some_rows_are_clusters_of_so_many(length: int) -> None:
+    scores = np.repeat(np.random.default_rng(length).normal(size=5000), length)
+    assert cluster_size(scores) == pytest.approx(length, rel=0.15)
+    assert autocorrelation_time(scores) == pytest.approx(length, rel=0.25)
+
+
+def test_scores_that_only_rise_are_one_cluster_that_lasts() -> None:
+    assert cluster_size(np.arange(1000.0)) == 100
+    assert autocorrelation_time(np.arange(1000.0)) > 200
+
+
+@pytest.mark.parametrize("scores", [[1.0], [1.0, 1.0], [3.0] * 50, [0.0, 1.0]])
+def test_scores_that_say_nothing_come_one_by_one(scores: list[float]) -> None:
+    assert cluster_size(np.array(scores)) == 1
+    assert autocorrelation_time(np.array(scores)) == 1
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.9, 0.98])
+def test_the_memory_of_an_autoregression_is_known(kept: float) -> None:
+    noise = np.random.default_rng(0).normal(size=100_000)
+    scores = lfilter([1], [1, -kept], noise)
+    # 1 + 2 (kept + kept ** 2 + …), and of ranks a little less
+    assert autocorrelation_time(scores) == pytest.approx((1 + kept) / (1 - kept), rel=0.15)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10, 11, 200])
+def test_memory_is_that_of_the_definition(rows: int) -> None:
+    scores = np.cumsum(np.random.default_rng(rows).normal(size=rows))
+    assert autocorrelation_time(scores) == pytest.approx(memory_oracle(scores))
+    # an outlier is no more than a highest row
+    scores[np.argmax(scores)] *= 1e6
+    assert autocorrelation_time(scores) == pytest.approx(memory_oracle(scores))
+
+
+def memory_oracle(scores: np.ndarray) -> float:
+    """Autocorrelations of ranks, summed by pairs while these are above 0."""
+    ranks = rankdata(scores) - (len(scores) + 1) / 2
+    lags = [float(ranks[lag:] @ ranks[: len(ranks) - lag]) for lag in range(len(ranks))]
+    total = -1.0
+    for lag in range(0, len(lags) - 1, 2):
+        pair = (lags[lag] + lags[lag + 1]) / lags[0]
+        if pair <= 0:
+            break
+        total += 2 * pair
+    return max(total, 1.0)

@@ -29,9 +29,8 @@ def join_oracle(above: list[bool], gap: int, shortest: int) -> list[tuple[int, i
     return [(first, last + 1) for first, last in events if last + 1 - first >= shortest]
 
 
-@pytest.mark.parametrize(
-    ("above", "gap", "shortest", "events"),
-    [
+def test_events_by_hand() -> None:
+    cases: list[Any] = [
         ("..##..#.", 0, 1, [(2, 4), (6, 7)]),
         ("..##..#.", 1, 1, [(2, 4), (6, 7)]),
         ("..##..#.", 2, 1, [(2, 7)]),
@@ -44,10 +43,9 @@ def join_oracle(above: list[bool], gap: int, shortest: int) -> list[tuple[int, i
         ("#", 0, 2, []),
         ("....", 9, 1, []),
         ("", 0, 1, []),
-    ],
-)
-def test_events_by_hand(above: str, gap: int, shortest: int, events: list[tuple[int, int]]) -> None:
-    assert join(flags(above), gap, shortest) == events
+    ]
+    for above, gap, shortest, events in cases:
+        assert join(flags(above), gap, shortest) == events
 
 
 def test_no_event_reaches_across_a_break() -> None:
@@ -73,18 +71,16 @@ def test_rows_of_events_by_hand() -> None:
     assert rows_of([], 2).tolist() == [False, False]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_what_is_no_number_of_rows_is_refused() -> None:
+    cases: list[Any] = [
         ({"gap": -1}, "gap must be a whole number of at least 0; got -1"),
         ({"shortest": 0}, "shortest must be a whole number of at least 1; got 0"),
         ({"gap": 1.5}, "gap must be a whole number of at least 0; got 1.5"),
-    ],
-)
-def test_what_is_no_number_of_rows_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        join(flags("#"), **options)
-    assert str(caught.value) == message
+    ]
+    for options, message in cases:
+        with pytest.raises(InputError) as caught:
+            join(flags("#"), **options)
+        assert str(caught.value) == message
 
 
 def test_the_core_of_an_event_by_hand() -> None:
@@ -120,9 +116,9 @@ def test_a_ripple_is_no_event_of_its_own() -> None:
     assert np.flatnonzero(found).tolist() == [4, 5, 6]
 
 
-@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6, 7, 8, 30])
-@pytest.mark.parametrize("reach", [0, 1, 2])
-def test_a_plateau_of_any_length_is_an_event_or_its_own_core(length: int, reach: int) -> None:
-    scores = np.concatenate([[0.0, 1.0], np.full(length, 4.0), [1.0, 0.0]])
-    found = core_of(scores > 3, scores, reach, [(0, len(scores))])
-    assert np.flatnonzero(found).tolist() == list(range(2, 2 + length))
+def test_a_plateau_of_any_length_is_an_event_or_its_own_core() -> None:
+    for length in [1, 2, 3, 4, 5, 6, 7, 8, 30]:
+        for reach in [0, 1, 2]:
+            scores = np.concatenate([[0.0, 1.0], np.full(length, 4.0), [1.0, 0.0]])
+            found = core_of(scores > 3, scores, reach, [(0, len(scores))])
+            assert np.flatnonzero(found).tolist() == list(range(2, 2 + length))

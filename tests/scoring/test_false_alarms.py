@@ -175,6 +175,9 @@ DRAWS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "exponential": lambda rng, n: rng.exponential(size=n),
     "normal": lambda rng, n: np.abs(rng.normal(size=n)),
 }
+QUICK_AND_SWEPT = [
+    name if name == "exponential" else pytest.param(name, marks=pytest.mark.sweep) for name in DRAWS
+]
 STRETCHES = 120
 
 
@@ -189,13 +192,13 @@ def alarmed(name: str, train: int, test: int, *, known: bool = False) -> int:
     return count
 
 
-@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("name", QUICK_AND_SWEPT)
 def test_where_normal_scores_are_known_at_most_a_third_of_noise_has_an_alarm(name: str) -> None:
     # a third, and a deviation and a half of as many coins; and it is no rarer than asked by far
     assert STRETCHES / 10 <= alarmed(name, 2000, 2000, known=True) <= STRETCHES / 3 + 8
 
 
-@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("name", QUICK_AND_SWEPT)
 def test_a_segment_shorter_than_training_has_a_false_alarm_a_third_of_the_time(name: str) -> None:
     assert 1 <= alarmed(name, 3000, 1000) <= STRETCHES / 3
 
@@ -214,7 +217,7 @@ def test_a_segment_shorter_than_training_has_a_false_alarm_a_third_of_the_time(n
         ),
     ],
 )
-@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("name", QUICK_AND_SWEPT)
 def test_a_segment_as_long_as_training_has_a_false_alarm_a_third_of_the_time(
     name: str, rows: int
 ) -> None:

@@ -45,7 +45,7 @@ def test_sums_are_those_of_a_loop(values: list[float], length: int) -> None:
     np.testing.assert_allclose(found, sum_oracle(values, length), rtol=1e-12, atol=1e-8)
 
 
-@pytest.mark.parametrize("n", [1, 2, 6, 7, 8, 13, 14, 15, 100])
+@pytest.mark.parametrize("n", [1, 6, 7, 8, 100])
 @pytest.mark.parametrize("length", [1, 2, 7, 30])
 def test_averages_are_those_of_a_convolution(n: int, length: int) -> None:
     values = np.random.default_rng(n).normal(size=n)
@@ -75,7 +75,7 @@ def test_an_average_never_changes_when_more_rows_come(
     np.testing.assert_array_equal(longer[: len(values)], smooth(np.array(values), length, 0.3))
 
 
-@pytest.mark.parametrize("place", [0, 3, 9, 10, 11, 25])
+@pytest.mark.parametrize("place", [0, 9, 10, 25])
 def test_a_huge_value_takes_no_digits_from_the_rows_after_it(place: int) -> None:
     values = np.random.default_rng(0).uniform(0.1, 1, size=60)
     values[place] = 1e18
@@ -128,9 +128,9 @@ def window_rows(row: int, rows: int, length: int, lookahead: int | None) -> list
     return [other for other in window if 0 <= other < rows]
 
 
-@pytest.mark.parametrize("lookahead", [None, 0, 1, 7])
-@pytest.mark.parametrize("length", [1, 2, 3, 10, 40])
-@pytest.mark.parametrize("rows", [1, 2, 7, 39, 100])
+@pytest.mark.parametrize("lookahead", [None, 0, 7])
+@pytest.mark.parametrize("length", [1, 2, 40])
+@pytest.mark.parametrize("rows", [1, 39, 100])
 def test_sums_and_means_are_the_definition(rows: int, length: int, lookahead: int | None) -> None:
     values = np.random.default_rng(rows).normal(size=(rows, 3))
     windows = [window_rows(row, rows, length, lookahead) for row in range(rows)]
@@ -172,9 +172,9 @@ def test_a_huge_value_takes_no_digits_from_means_that_do_not_hold_it() -> None:
 # ---- sums over windows of several lengths
 
 
-@pytest.mark.parametrize("first", [0, 1, 39, 40, 57])
+@pytest.mark.parametrize("first", [0, 39, 57])
 @pytest.mark.parametrize("margin", [40, 60])
-@pytest.mark.parametrize("n", [60, 97])
+@pytest.mark.parametrize("n", [97])
 def test_window_sums_are_those_of_a_loop(n: int, margin: int, first: int) -> None:
     values = np.random.default_rng(n).normal(size=(n, 2))
     for last in (first + 1, min(first + 30, n), n):

@@ -118,48 +118,48 @@ def slow_normal_scores(scores: list[float]) -> list[float]:
     return [score for score, one in zip(even, slow_kept(even), strict=True) if one]
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 61, 122, 400, 2000])
-@pytest.mark.parametrize("spoiled", [0, 1, 3, 8, 11, 40])
-@pytest.mark.parametrize("size", [30.0, 1e3, 1e9])
-def test_kept_rows_and_normal_scores_are_the_definition(
-    rows: int, spoiled: int, size: float
-) -> None:
-    rng = np.random.default_rng(rows + spoiled)
-    scores = calm(rows, seed=rows)
-    for at in rng.integers(0, rows, size=min(spoiled, rows)):
-        scores[at] *= size
-    assert kept_rows(scores).tolist() == slow_kept(scores.tolist())
-    np.testing.assert_allclose(normal_scores(scores), slow_normal_scores(scores.tolist()))
+def test_kept_rows_and_normal_scores_are_the_definition() -> None:
+    for rows in [1, 2, 3, 61, 122, 400, 2000]:
+        for spoiled in [0, 1, 3, 8, 11, 40]:
+            for size in [30.0, 1e3, 1e9]:
+                rng = np.random.default_rng(rows + spoiled)
+                scores = calm(rows, seed=rows)
+                for at in rng.integers(0, rows, size=min(spoiled, rows)):
+                    scores[at] *= size
+                assert kept_rows(scores).tolist() == slow_kept(scores.tolist())
+                np.testing.assert_allclose(
+                    normal_scores(scores), slow_normal_scores(scores.tolist())
+                )
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_clean_scores_are_all_kept_rows(seed: int) -> None:
-    assert kept_rows(calm(20_000, seed)).all()
+def test_clean_scores_are_all_kept_rows() -> None:
+    for seed in range(5):
+        assert kept_rows(calm(20_000, seed)).all()
 
 
-@pytest.mark.parametrize("length", [1, 30, 200])
-def test_a_burst_and_its_neighbourhood_are_left_out(length: int) -> None:
-    scores = calm(5000)
-    scores[2000 : 2000 + length] += 500
-    kept = kept_rows(scores)
-    assert np.flatnonzero(~kept).tolist() == list(range(2000 - REACH, 2000 + length + REACH))
+def test_a_burst_and_its_neighbourhood_are_left_out() -> None:
+    for length in [1, 30, 200]:
+        scores = calm(5000)
+        scores[2000 : 2000 + length] += 500
+        kept = kept_rows(scores)
+        assert np.flatnonzero(~kept).tolist() == list(range(2000 - REACH, 2000 + length + REACH))
 
 
-@pytest.mark.parametrize("at", [0, 999])
-def test_a_burst_at_an_end_is_left_out_as_well(at: int) -> None:
-    scores = calm(1000)
-    scores[at] = 1e6
-    left_out = np.flatnonzero(~kept_rows(scores))
-    assert len(left_out) == REACH + 1
-    assert at in left_out
+def test_a_burst_at_an_end_is_left_out_as_well() -> None:
+    for at in [0, 999]:
+        scores = calm(1000)
+        scores[at] = 1e6
+        left_out = np.flatnonzero(~kept_rows(scores))
+        assert len(left_out) == REACH + 1
+        assert at in left_out
 
 
-@pytest.mark.parametrize("every", [2, 3, 5, 20, 50, 100, 130, 500])
-@pytest.mark.parametrize("rows", [1, 10, 1000])
-def test_never_fewer_than_half_are_kept_rows(rows: int, every: int) -> None:
-    scores = calm(rows)
-    scores[::every] += 1e6
-    assert kept_rows(scores).mean() >= 0.5
+def test_never_fewer_than_half_are_kept_rows() -> None:
+    for every in [2, 3, 5, 20, 50, 100, 130, 500]:
+        for rows in [1, 10, 1000]:
+            scores = calm(rows)
+            scores[::every] += 1e6
+            assert kept_rows(scores).mean() >= 0.5
 
 
 def test_where_many_are_far_out_less_around_them_is_left_out() -> None:
@@ -306,13 +306,13 @@ def test_parts_of_zeros_are_no_level_to_bring_others_down_to() -> None:
     np.testing.assert_array_equal(found, scores[kept_rows(scores)])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_steady_scores_and_such_that_drift_are_left_as_they_are(seed: int) -> None:
-    steady = calm(5000, seed)
-    np.testing.assert_array_equal(normal_scores(steady), steady)
-    # nothing is far out: that parts differ is how the series is
-    drifting = steady * np.linspace(1, 3, 5000)
-    np.testing.assert_array_equal(normal_scores(drifting), drifting)
+def test_steady_scores_and_such_that_drift_are_left_as_they_are() -> None:
+    for seed in range(3):
+        steady = calm(5000, seed)
+        np.testing.assert_array_equal(normal_scores(steady), steady)
+        # nothing is far out: that parts differ is how the series is
+        drifting = steady * np.linspace(1, 3, 5000)
+        np.testing.assert_array_equal(normal_scores(drifting), drifting)
 
 
 def test_normal_scores_scale_with_scores_which_stay_as_they_were() -> None:
@@ -324,24 +324,24 @@ def test_normal_scores_scale_with_scores_which_stay_as_they_were() -> None:
     np.testing.assert_array_equal(scores, before)
 
 
-@pytest.mark.parametrize("reach", [0, 3, 20, 200])
-def test_as_many_rows_around_an_outlier_are_left_out_as_share_averages_with_it(reach: int) -> None:
-    scores = calm(1000)
-    scores[500] = 1e6
-    left_out = np.flatnonzero(~outlier_free(scores, reach)).tolist()
-    assert left_out == list(range(500 - reach, 500 + reach + 1))
+def test_as_many_rows_around_an_outlier_are_left_out_as_share_averages_with_it() -> None:
+    for reach in [0, 3, 20, 200]:
+        scores = calm(1000)
+        scores[500] = 1e6
+        left_out = np.flatnonzero(~outlier_free(scores, reach)).tolist()
+        assert left_out == list(range(500 - reach, 500 + reach + 1))
 
 
-@pytest.mark.parametrize("folds", [1, 2, 4, 10])
-def test_only_the_fold_with_anomalies_is_brought_down(folds: int) -> None:
-    scores, length = np.tile(STEADY, 2), 2000 // folds
-    mine = slice(2000 - length, 2000)
-    scores[mine] *= 3
-    scores[1990] = 1e4
-    # a single fold has no other to be brought down to
-    wanted = scores / 3 if folds > 1 else scores.copy()
-    wanted[: 2000 - length] = scores[: 2000 - length]
-    np.testing.assert_allclose(level_folds(scores, folds, REACH), wanted)
+def test_only_the_fold_with_anomalies_is_brought_down() -> None:
+    for folds in [1, 2, 4, 10]:
+        scores, length = np.tile(STEADY, 2), 2000 // folds
+        mine = slice(2000 - length, 2000)
+        scores[mine] *= 3
+        scores[1990] = 1e4
+        # a single fold has no other to be brought down to
+        wanted = scores / 3 if folds > 1 else scores.copy()
+        wanted[: 2000 - length] = scores[: 2000 - length]
+        np.testing.assert_allclose(level_folds(scores, folds, REACH), wanted)
 
 
 def even_with(events: list[int], length: int = 20, rows: int = 4000) -> NDArray[np.float64]:
@@ -358,10 +358,12 @@ def test_a_window_keeps_rows_further_away_from_an_outlier_by_hand() -> None:
     assert apart_from_outliers(even_with([]), 5, 30).all()
 
 
-@pytest.mark.parametrize("margin", [0, 60])
-def test_no_window_leaves_the_rows_without_outliers(margin: int) -> None:
-    scores = even_with([300, 2200])
-    np.testing.assert_array_equal(apart_from_outliers(scores, 60, margin), outlier_free(scores, 60))
+def test_no_window_leaves_the_rows_without_outliers() -> None:
+    for margin in [0, 60]:
+        scores = even_with([300, 2200])
+        np.testing.assert_array_equal(
+            apart_from_outliers(scores, 60, margin), outlier_free(scores, 60)
+        )
 
 
 def test_windows_may_leave_few_rows_but_not_next_to_none() -> None:

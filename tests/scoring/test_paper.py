@@ -113,21 +113,23 @@ def test_no_form_leaves_the_scores() -> None:
     assert dynamic([4, 0, 8], warmup=[], form="none").tolist() == [4, 0, 8]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n", [1, 2, 9, 10, 11, 12, 50])
-@pytest.mark.parametrize("memory", [2, 7, 30])
-def test_every_form_is_that_of_a_loop(form: str, n: int, memory: int) -> None:
-    scores, warmup = noise(n), noise(memory, seed=1)
-    z = ORACLES[form](scores.tolist(), warmup.tolist())
-    expected = -norm.logsf(z)
-    np.testing.assert_allclose(dynamic(scores, warmup, form), expected, rtol=1e-7, atol=1e-12)
+def test_every_form_is_that_of_a_loop() -> None:
+    for form in FORMS:
+        for n in [1, 2, 9, 10, 11, 12, 50]:
+            for memory in [2, 7, 30]:
+                scores, warmup = noise(n), noise(memory, seed=1)
+                z = ORACLES[form](scores.tolist(), warmup.tolist())
+                expected = -norm.logsf(z)
+                np.testing.assert_allclose(
+                    dynamic(scores, warmup, form), expected, rtol=1e-7, atol=1e-12
+                )
 
 
-@pytest.mark.parametrize("n", [40, 400])
-def test_the_deviation_has_its_digits_far_from_nought(n: int) -> None:
-    scores, warmup = 1e6 + noise(n), 1e6 + noise(20, seed=1)
-    expected = -norm.logsf(trailing_oracle(scores.tolist(), warmup.tolist()))
-    np.testing.assert_allclose(dynamic(scores, warmup), expected, rtol=1e-6)
+def test_the_deviation_has_its_digits_far_from_nought() -> None:
+    for n in [40, 400]:
+        scores, warmup = 1e6 + noise(n), 1e6 + noise(20, seed=1)
+        expected = -norm.logsf(trailing_oracle(scores.tolist(), warmup.tolist()))
+        np.testing.assert_allclose(dynamic(scores, warmup), expected, rtol=1e-6)
 
 
 def test_the_first_trailing_score_sees_the_warm_up_alone() -> None:
@@ -157,30 +159,35 @@ def test_after_a_quiet_segment_a_ripple_is_no_alarm() -> None:
     assert dynamic(quiet, warmup)[-1] == pytest.approx(-norm.logsf(0.5))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("value", [0.0, 0.1, 1.0, 1234.567, 1e6 + 0.1, 1e12 / 3])
-def test_constant_scores_are_not_surprising(form: str, value: float) -> None:
-    found = dynamic(np.full(60, value), np.full(7, value), form)
-    np.testing.assert_allclose(found, math.log(2), atol=0.01)
+def test_constant_scores_are_not_surprising() -> None:
+    for form in FORMS:
+        for value in [0.0, 0.1, 1.0, 1234.567, 1e6 + 0.1, 1e12 / 3]:
+            found = dynamic(np.full(60, value), np.full(7, value), form)
+            np.testing.assert_allclose(found, math.log(2), atol=0.01)
 
 
-@pytest.mark.parametrize("value", [0.1, 1234.567, 1e6 + 0.1])
-def test_scores_that_stay_at_a_new_level_are_surprising_for_a_while(value: float) -> None:
-    found = dynamic(np.full(60, value), np.zeros(7))
-    assert found[0] > 1e6
-    np.testing.assert_allclose(found[7:], math.log(2), atol=0.01)
+def test_scores_that_stay_at_a_new_level_are_surprising_for_a_while() -> None:
+    for value in [0.1, 1234.567, 1e6 + 0.1]:
+        found = dynamic(np.full(60, value), np.zeros(7))
+        assert found[0] > 1e6
+        np.testing.assert_allclose(found[7:], math.log(2), atol=0.01)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("n", [1, 2, 30])
-@pytest.mark.parametrize("warmup", [np.zeros(5), noise(5)], ids=["still", "noisy"])
-def test_scores_of_any_size_give_finite_results(form: str, n: int, warmup: np.ndarray) -> None:
-    largest = float(np.finfo(np.float32).max)
-    for scores in (np.zeros(n), np.full(n, largest), np.linspace(0, largest, n), -noise(n)):
-        found = dynamic(scores.astype(np.float32), warmup, form)
-        assert found.shape == (n,)
-        assert found.dtype == np.float64
-        assert np.isfinite(found).all()
+def test_scores_of_any_size_give_finite_results() -> None:
+    for form in FORMS:
+        for n in [1, 2, 30]:
+            for warmup in [np.zeros(5), noise(5)]:
+                largest = float(np.finfo(np.float32).max)
+                for scores in (
+                    np.zeros(n),
+                    np.full(n, largest),
+                    np.linspace(0, largest, n),
+                    -noise(n),
+                ):
+                    found = dynamic(scores.astype(np.float32), warmup, form)
+                    assert found.shape == (n,)
+                    assert found.dtype == np.float64
+                    assert np.isfinite(found).all()
 
 
 def test_an_unknown_form_is_refused_with_the_known() -> None:
@@ -234,32 +241,28 @@ def test_a_window_is_weighted_by_the_contribution_where_there_is_a_temperature()
     assert PaperScore(0.0).of_windows(judged)[0].tolist() == [2.0, 2.0]
 
 
-@pytest.mark.parametrize(
-    ("settings", "needs", "memory"),
-    [
+def test_a_score_knows_which_rows_it_needs() -> None:
+    cases: list[Any] = [
         ({"dynamic": "none"}, False, 0),
         ({"dynamic": "trailing"}, False, 7),
         ({"dynamic": "printed"}, False, 7),
         ({"dynamic": "released"}, True, 0),
         ({"dynamic": "none", "block": 5}, True, 0),
-    ],
-)
-def test_a_score_knows_which_rows_it_needs(settings: Any, needs: bool, memory: int) -> None:
-    paper = PaperScore(**settings)
-    assert paper.needs_all_rows is needs
-    assert paper.memory(np.zeros(7)) == memory
+    ]
+    for settings, needs, memory in cases:
+        paper = PaperScore(**settings)
+        assert paper.needs_all_rows is needs
+        assert paper.memory(np.zeros(7)) == memory
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
+def test_what_breaks_a_rule_is_refused() -> None:
+    cases: list[Any] = [
         ({"temperature": -1}, "temperature must be a finite number of at least 0; got -1"),
         ({"block": 0}, "block must be a whole number of at least 1; got 0"),
         ({"smoothing": 0}, "smoothing must be a whole number of at least 1; got 0"),
         ({"dynamic": "fast"}, "dynamic must be one of trailing, released, printed, none; "),
-    ],
-)
-def test_what_breaks_a_rule_is_refused(settings: Any, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        PaperScore(**settings)
-    assert str(caught.value).startswith(message)
+    ]
+    for settings, message in cases:
+        with pytest.raises(InputError) as caught:
+            PaperScore(**settings)
+        assert str(caught.value).startswith(message)

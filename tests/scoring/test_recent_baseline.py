@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,27 +68,27 @@ def test_what_falls_back_is_followed_as_slowly_as_it_was_in_rising() -> None:
     assert found.shift[[41, 55, 57]].tolist() == [19, 19, 4]
 
 
-@pytest.mark.parametrize("after", AFTER)
-@pytest.mark.parametrize("start", [0, 1, 97])
-def test_a_step_counts_as_usual_once_it_has_lasted_so_many_rows(after: int, start: int) -> None:
-    block = -(-after // BLOCKS)
-    scores = np.ones(start + 3 * after + 10)
-    scores[start:] = 1.5
-    found = follow(scores, normal(typical=1.0, high=2.0), after)
-    assert not found.shift[: start + after - block].any()
-    assert (found.shift[start + after + 2 * block :] == 0.5).all()
-    assert not found.shifted.any()
+def test_a_step_counts_as_usual_once_it_has_lasted_so_many_rows() -> None:
+    for after in AFTER:
+        for start in [0, 1, 97]:
+            block = -(-after // BLOCKS)
+            scores = np.ones(start + 3 * after + 10)
+            scores[start:] = 1.5
+            found = follow(scores, normal(typical=1.0, high=2.0), after)
+            assert not found.shift[: start + after - block].any()
+            assert (found.shift[start + after + 2 * block :] == 0.5).all()
+            assert not found.shifted.any()
 
 
-@pytest.mark.parametrize("after", AFTER)
-@pytest.mark.parametrize("start", [0, 1, 97])
-def test_what_does_not_last_is_not_followed(after: int, start: int) -> None:
-    block = -(-after // BLOCKS)
-    scores = np.ones(start + 4 * after + 10)
-    scores[start : start + max(after - 2 * block, 0)] = 100.0
-    found = follow(scores, normal(), after)
-    assert not found.shift.any()
-    assert not found.shifted.any()
+def test_what_does_not_last_is_not_followed() -> None:
+    for after in AFTER:
+        for start in [0, 1, 97]:
+            block = -(-after // BLOCKS)
+            scores = np.ones(start + 4 * after + 10)
+            scores[start : start + max(after - 2 * block, 0)] = 100.0
+            found = follow(scores, normal(), after)
+            assert not found.shift.any()
+            assert not found.shifted.any()
 
 
 @given(
@@ -114,13 +113,13 @@ def test_the_level_stays_within_what_was_seen(scores: list[float], after: int) -
     assert found.shift.max() <= max(*scores, 0.0)
 
 
-@pytest.mark.parametrize("rows", [0, 1, 2])
-@pytest.mark.parametrize("after", [1, 400, 10**9])
-def test_hardly_any_rows_have_moved_nowhere(rows: int, after: int) -> None:
-    found = follow(np.full(rows, 9.0), normal(), after)
-    assert found.shift.shape == found.shifted.shape == (rows,)
-    # one row at a time, the first of two is half of what went before the second
-    assert found.shift.tolist() == ([0.0, 8.0][:rows] if after == 1 else [0.0] * rows)
+def test_hardly_any_rows_have_moved_nowhere() -> None:
+    for rows in [0, 1, 2]:
+        for after in [1, 400, 10**9]:
+            found = follow(np.full(rows, 9.0), normal(), after)
+            assert found.shift.shape == found.shifted.shape == (rows,)
+            # one row at a time, the first of two is half of what went before the second
+            assert found.shift.tolist() == ([0.0, 8.0][:rows] if after == 1 else [0.0] * rows)
 
 
 def test_a_series_shorter_than_asked_for_is_not_followed() -> None:

@@ -65,7 +65,7 @@ def test_averages_over_fewer_rows_are_held_back_by_hand() -> None:
 
 
 @pytest.mark.parametrize("lookahead", [None, 0, 6])
-@pytest.mark.parametrize("rows", [1, 2, 9, 41, 100])
+@pytest.mark.parametrize("rows", [1, 9, 100])
 def test_squares_are_the_definition(rows: int, lookahead: int | None) -> None:
     residuals = 3 * np.random.default_rng(rows).normal(size=(rows, 3))
     # a square that is cut where the spread is taken
@@ -78,7 +78,7 @@ def test_squares_are_the_definition(rows: int, lookahead: int | None) -> None:
 
 
 @pytest.mark.parametrize("lookahead", [None, 0, 6])
-@pytest.mark.parametrize(("first", "last"), [(0, 1), (39, 41), (40, 120), (41, 199), (130, 200)])
+@pytest.mark.parametrize(("first", "last"), [(0, 1), (39, 41), (130, 200)])
 def test_squares_of_some_rows_are_those_of_all(
     first: int, last: int, lookahead: int | None
 ) -> None:
@@ -202,7 +202,7 @@ def test_the_channel_that_is_out_bears_it_all_by_hand() -> None:
 
 @pytest.mark.parametrize("lookahead", [None, 0, 6])
 @pytest.mark.parametrize("channels", [2, 5])
-@pytest.mark.parametrize("rows", [1, 2, 9, 41, 100])
+@pytest.mark.parametrize("rows", [1, 9, 100])
 def test_the_surprise_of_a_row_is_the_definition(
     rows: int, channels: int, lookahead: int | None
 ) -> None:
@@ -221,7 +221,7 @@ def test_the_surprise_of_a_row_is_the_definition(
 
 
 @pytest.mark.parametrize("lookahead", [None, 0, 6])
-@pytest.mark.parametrize(("first", "last"), [(0, 1), (39, 41), (40, 120), (41, 199), (130, 200)])
+@pytest.mark.parametrize(("first", "last"), [(0, 1), (39, 41), (130, 200)])
 def test_joint_squares_of_some_rows_are_those_of_all(
     first: int, last: int, lookahead: int | None
 ) -> None:

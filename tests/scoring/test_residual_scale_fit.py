@@ -95,8 +95,8 @@ def drawn(lengths: tuple[int, ...]) -> tuple[list[Floats], list[NDArray[np.bool_
     return parts, judged, np.flatnonzero(np.concatenate(judged)).tolist()
 
 
-@pytest.mark.parametrize("chunk", [7, 50, CHUNK])
-@pytest.mark.parametrize("lookahead", [None, 0, 6])
+@pytest.mark.parametrize("chunk", [7, CHUNK])
+@pytest.mark.parametrize("lookahead", [None, 6])
 @pytest.mark.parametrize("lengths", [(60,), (3, 40, 1), (90, 25, 130)])
 def test_what_is_usual_of_channels_is_the_definition(
     lengths: tuple[int, ...], lookahead: int | None, chunk: int, monkeypatch: pytest.MonkeyPatch
@@ -127,7 +127,7 @@ def test_what_is_usual_of_channels_is_the_definition(
 
 
 @pytest.mark.parametrize("chunk", [7, CHUNK])
-@pytest.mark.parametrize("lookahead", [None, 0, 6])
+@pytest.mark.parametrize("lookahead", [None, 6])
 @pytest.mark.parametrize("lengths", [(60,), (3, 40, 1)])
 def test_what_is_usual_of_rows_is_the_definition(
     lengths: tuple[int, ...], lookahead: int | None, chunk: int, monkeypatch: pytest.MonkeyPatch

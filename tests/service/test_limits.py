@@ -94,7 +94,7 @@ def test_fits_beyond_the_bound_are_refused_while_others_run(small: LiveService) 
         small.ask("POST", f"/api/models?name={name}", b"a\nx\n", "text/csv") for name in "mn"
     )
     assert (first.status, second.status) == (202, 429)
-    assert second.json["error"] == "1 fits wait or run already: send this one later"
+    assert second.json["error"] == "1 fits are already waiting or running: send this one later"
     until(lambda: small.get(f"/api/jobs/{first.json['job']}")["state"] == "failed")
     assert len(small.get("/api/models")["jobs"]) == before + 1
 
@@ -166,7 +166,8 @@ def test_rows_beyond_the_queue_are_refused_whole_and_the_service_goes_on_answeri
             refused = small.ask("POST", "/api/series/a/rows", {"rows": rows_of(12, first=111)})
             assert (refused.status, refused.headers["retry-after"]) == (429, "1")
             assert refused.json["error"] == (
-                "49 rows wait to be scored, and 60 may: send this again in a moment"
+                "no room in the scoring queue, which holds 49 of at most 60 rows; "
+                "send this again in a moment"
             )
             taken.append(pool.submit(small.push, "a", rows_of(11, first=100)))
             until(lambda: waiting(small, 60))

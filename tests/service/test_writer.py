@@ -428,7 +428,7 @@ def test_rows_are_refused_while_others_wait_for_too_long_and_people_are_not(tmp_
         await until(lambda: desk.writer.tasks_waiting == 1)
         refusal = await refused(desk.writer.push(Rows(desk, "none", 2), 1))
         assert (refusal.status, refusal.headers) == (429, {"Retry-After": "1"})
-        assert str(refusal).startswith("rows wait for 0 s to be scored, the machine is too busy")
+        assert str(refusal).startswith("the machine is too busy: rows have waited 0 s to be scored")
         click = asyncio.ensure_future(desk.writer.do(desk.work("click")))
         file = asyncio.ensure_future(desk.writer.push(Rows(desk, "file", 2), 9, patient=True))
         await until(lambda: desk.writer.tasks_waiting == 3)
@@ -486,4 +486,4 @@ def test_it_ends_though_its_last_piece_of_work_cannot_be_done(
         return desk.writer.is_alive
 
     assert run_apart(use()) is False
-    assert "the last piece of work was not done: no room" in caplog.text
+    assert "the final task failed: no room" in caplog.text

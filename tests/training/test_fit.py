@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -56,6 +57,34 @@ def interrupt_in_epoch(number: int) -> Any:
     return watch
 
 
+@pytest.fixture(scope="module")
+def unbroken() -> Network:
+    """Trained without an interruption; tests must not change it."""
+    model = network()
+    fit(model)
+    return model
+
+
+@pytest.fixture(scope="module")
+def checkpoints_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the checkpoints ``finished``, and ``interrupted`` in the third epoch."""
+    folder = tmp_path_factory.mktemp("checkpoints")
+    fit(network(), checkpoint=folder / "finished")
+    with pytest.raises(StopHere):
+        fit(network(), checkpoint=folder / "interrupted", watch=interrupt_in_epoch(3))
+    return folder
+
+
+@pytest.fixture
+def finished(checkpoints_made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(checkpoints_made / "finished", tmp_path / "state"))
+
+
+@pytest.fixture
+def interrupted(checkpoints_made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(checkpoints_made / "interrupted", tmp_path / "state"))
+
+
 def test_the_best_weights_are_kept_and_not_the_last() -> None:
     model = network()
     # a rate that soon overshoots
@@ -100,13 +129,11 @@ def test_diverging_training_says_so() -> None:
         fit(network(), TrainingConfig(epochs=1, learning_rate=1e30))
 
 
-def test_an_interrupted_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
-    unbroken, broken, resumed = network(), network(), network()
-    history = fit(unbroken)
-    with pytest.raises(StopHere):
-        fit(broken, checkpoint=tmp_path / "state", watch=interrupt_in_epoch(3))
-    again = fit(resumed, checkpoint=tmp_path / "state")
-    np.testing.assert_array_equal(weights(resumed), weights(unbroken))
+def test_an_interrupted_run_goes_on_to_the_same_weights(interrupted: Path) -> None:
+    whole, resumed = network(), network()
+    history = fit(whole)
+    again = fit(resumed, checkpoint=interrupted)
+    np.testing.assert_array_equal(weights(resumed), weights(whole))
     assert [e.validation_error for e in again] == [e.validation_error for e in history]
 
 
@@ -147,16 +174,7 @@ def test_a_network_with_two_optimisers_that_draws_at_random_goes_on_as_well(
     assert history[-1].traces == {}
 
 
-def test_a_finished_checkpoint_gives_its_weights_without_training(tmp_path: Path) -> None:
-    first, second = network(), network()
-    fit(first, checkpoint=tmp_path / "state")
-    steps: list[Progress] = []
-    fit(second, checkpoint=tmp_path / "state", watch=steps.append)
-    np.testing.assert_array_equal(weights(first), weights(second))
-    assert not steps
-
-
-def test_a_killed_process_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+def test_a_killed_process_goes_on_to_the_same_weights(tmp_path: Path, unbroken: Network) -> None:
     """A real process, killed by SIGKILL as soon as its first checkpoint is there."""
     script = textwrap.dedent(
         """
@@ -188,14 +206,15 @@ def test_a_killed_process_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     assert not result.exists()
 
     assert start(pause="0").wait(timeout=GENEROUS) == 0
-    unbroken = network()
-    fit(unbroken)
     for name, value in load_file(result).items():
         torch.testing.assert_close(value, unbroken.state_dict()[name], rtol=0, atol=0)
 
 
 def test_a_disk_that_is_full_for_checkpoints_is_one_warning_and_training_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    unbroken: Network,
 ) -> None:
     import safetensors
     import safetensors.torch
@@ -204,15 +223,14 @@ def test_a_disk_that_is_full_for_checkpoints_is_one_warning_and_training_goes_on
         text = "I/O error: No space left on device (os error 28)"
         raise safetensors.SafetensorError(f"Error while serializing: {text}")
 
-    unbroken, other = network(), network()
-    fit(unbroken)
+    other = network()
     monkeypatch.setattr(safetensors.torch, "save_file", full)
     assert len(fit(other, checkpoint=tmp_path / "state")) == 4
     np.testing.assert_array_equal(weights(other), weights(unbroken))
     assert list(tmp_path.iterdir()) == []
-    (said,) = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
-    assert said.startswith(f"the checkpoint {tmp_path / 'state'} cannot be written (No space left")
-    assert "training goes on" in said
+    (text,) = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert text.startswith(f"the checkpoint {tmp_path / 'state'} cannot be written (No space left")
+    assert "training goes on" in text
 
 
 def test_a_checkpoint_is_on_disk_before_it_has_its_name(
@@ -225,14 +243,16 @@ def test_a_checkpoint_is_on_disk_before_it_has_its_name(
     assert synced[-2:] == [False, True]
 
 
-def test_a_checkpoint_made_with_other_settings_or_data_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state"
-    fit(network(), checkpoint=path)
-    with pytest.raises(ModelFileError, match="made with other settings or other data"):
-        fit(network(), TrainingConfig(epochs=4, learning_rate=1e-3), checkpoint=path)
-    other_data = windows(seed=9)
-    with pytest.raises(ModelFileError, match="made with other settings or other data"):
-        fit_network(network(), other_data, VALIDATION, CONFIG, autocast(CPU), checkpoint=path)
+def test_a_checkpoint_of_other_settings_data_or_precision_is_refused(finished: Path) -> None:
+    other = TrainingConfig(epochs=4, learning_rate=1e-3)
+    for data, config, precision in (
+        (windows(), other, "auto"),
+        (windows(seed=9), CONFIG, "auto"),
+        (windows(), CONFIG, "bfloat16"),
+    ):
+        mixed = autocast(CPU, precision)
+        with pytest.raises(ModelFileError, match="made with other settings or other data"):
+            fit_network(network(), data, VALIDATION, config, mixed, checkpoint=finished)
 
 
 def test_a_longer_time_limit_may_go_on_from_a_shorter_one(tmp_path: Path) -> None:
@@ -247,29 +267,15 @@ def test_a_longer_time_limit_may_go_on_from_a_shorter_one(tmp_path: Path) -> Non
     assert len(fit(network(), checkpoint=path)) == 4
 
 
-def test_an_epoch_cut_short_by_the_time_limit_is_repeated_by_the_next_run(tmp_path: Path) -> None:
+def test_an_epoch_cut_short_by_the_time_limit_is_repeated_by_the_next_run(
+    tmp_path: Path, unbroken: Network
+) -> None:
     path = tmp_path / "state"
     short = TrainingConfig(epochs=4, batch_size=16, learning_rate=3e-3, max_training_time=1e-9)
     assert not fit(network(), short, checkpoint=path)[-1].complete
-    resumed, unbroken = network(), network()
+    resumed = network()
     fit(resumed, checkpoint=path)
-    fit(unbroken)
     np.testing.assert_array_equal(weights(resumed), weights(unbroken))
-
-
-def test_a_truncated_checkpoint_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state"
-    fit(network(), checkpoint=path)
-    path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
-        fit(network(), checkpoint=path)
-
-
-def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state"
-    save_file({"x": torch.zeros(1)}, path)
-    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
-        fit(network(), checkpoint=path)
 
 
 def test_a_checkpoint_of_another_schema_is_refused(
@@ -297,14 +303,6 @@ def rewrite(
     text = json.dumps(facts)
     digest = checkpoints.digest(text, tensors) if reseal else metadata["sha256"]
     save_file(tensors, path, metadata={"facts": text, "sha256": digest})
-
-
-@pytest.fixture
-def interrupted(tmp_path: Path) -> Path:
-    path = tmp_path / "state"
-    with pytest.raises(StopHere):
-        fit(network(), checkpoint=path, watch=interrupt_in_epoch(3))
-    return path
 
 
 NORM = "norm.weight"
@@ -343,25 +341,26 @@ def test_a_damaged_checkpoint_is_refused_by_name(interrupted: Path, what: str) -
         fit(network(), checkpoint=interrupted)
 
 
-@pytest.mark.parametrize("facts", ["[]", "3", "{", "{}"])
-def test_facts_of_the_wrong_form_are_refused(interrupted: Path, facts: str) -> None:
-    save_file(load_file(interrupted), interrupted, metadata={"facts": facts, "sha256": ""})
-    with pytest.raises(ModelFileError, match="is not a readable checkpoint"):
-        fit(network(), checkpoint=interrupted)
+def test_what_is_no_checkpoint_is_refused(interrupted: Path) -> None:
+    whole, tensors = interrupted.read_bytes(), load_file(interrupted)
 
+    def refused(message: str) -> None:
+        with pytest.raises(ModelFileError, match=message):
+            fit(network(), checkpoint=interrupted)
 
-def test_a_flipped_byte_is_seen(interrupted: Path) -> None:
-    content = bytearray(interrupted.read_bytes())
-    content[-5] ^= 1
-    interrupted.write_bytes(content)
-    with pytest.raises(ModelFileError, match="is damaged: its content does not match its hash"):
-        fit(network(), checkpoint=interrupted)
-
-
-def test_a_changed_fact_is_seen(interrupted: Path) -> None:
+    interrupted.write_bytes(whole[:-10])
+    refused("is not a readable checkpoint")
+    save_file({"x": torch.zeros(1)}, interrupted)
+    refused("is not a readable checkpoint")
+    for facts in ("[]", "3", "{", "{}"):
+        save_file(tensors, interrupted, metadata={"facts": facts, "sha256": ""})
+        refused("is not a readable checkpoint")
+    # a byte flipped, and a fact changed
+    interrupted.write_bytes(whole[:-5] + bytes([whole[-5] ^ 1]) + whole[-4:])
+    refused("is damaged: its content does not match its hash")
+    interrupted.write_bytes(whole)
     rewrite(interrupted, lambda facts, _: facts["stopping"].update(waited=1), reseal=False)
-    with pytest.raises(ModelFileError, match="is damaged: its content does not match its hash"):
-        fit(network(), checkpoint=interrupted)
+    refused("is damaged: its content does not match its hash")
 
 
 def test_a_checkpoint_without_a_good_epoch_yet_can_be_gone_on_with(tmp_path: Path) -> None:
@@ -369,14 +368,6 @@ def test_a_checkpoint_without_a_good_epoch_yet_can_be_gone_on_with(tmp_path: Pat
     for _ in range(2):
         with pytest.raises(SubAdjacentError, match="training diverged"):
             fit(network(), config, checkpoint=tmp_path / "state")
-
-
-def test_a_checkpoint_in_another_precision_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "state"
-    fit(network(), checkpoint=path)
-    bfloat16 = autocast(CPU, "bfloat16")
-    with pytest.raises(ModelFileError, match="made with other settings or other data"):
-        fit_network(network(), windows(), VALIDATION, CONFIG, bfloat16, checkpoint=path)
 
 
 @pytest.mark.parametrize("name", ["file/state", "folder", "pipe", "/proc/state", "x" * 300])
@@ -392,25 +383,20 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_training(
     assert not steps
 
 
-def test_a_finished_checkpoint_need_not_be_writable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_finished_checkpoint_gives_its_weights_without_training_or_writing(
+    finished: Path, unbroken: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = network(), network()
-    fit(first, checkpoint=tmp_path / "state")
+    model, steps = network(), list[Progress]()
 
     def read_only(*_: Any, **__: Any) -> None:
         raise OSError("Read-only file system")
 
     monkeypatch.setattr(Path, "touch", read_only)
-    fit(second, checkpoint=tmp_path / "state")
-    np.testing.assert_array_equal(weights(first), weights(second))
+    fit(model, checkpoint=finished, watch=steps.append)
+    np.testing.assert_array_equal(weights(model), weights(unbroken))
+    assert not steps
     with pytest.raises(InputError, match="Read-only file system"):
-        fit(network(), checkpoint=tmp_path / "new")
-
-
-def test_nothing_half_written_is_left_beside_a_checkpoint(tmp_path: Path) -> None:
-    fit(network(), checkpoint=tmp_path / "folder" / "state")
-    assert [file.name for file in (tmp_path / "folder").iterdir()] == ["state"]
+        fit(network(), checkpoint=finished.with_name("new"))
 
 
 def test_a_fingerprint_changes_with_one_value_one_setting_and_one_window() -> None:

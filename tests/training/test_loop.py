@@ -66,21 +66,18 @@ def test_an_epoch_depends_on_its_number_and_not_on_the_process_that_ran_the_one_
     np.testing.assert_array_equal(weights(whole), weights(parts))
 
 
-def test_learning_rate_decays_after_every_epoch() -> None:
+@pytest.mark.parametrize(
+    ("settings", "rates"),
+    [({}, [0.08, 0.04, 0.02, 0.01]), ({"steady_epochs": 2}, [0.08, 0.08, 0.04, 0.02])],
+)
+def test_learning_rate_decays_after_every_epoch_but_steady_ones(
+    settings: dict[str, int], rates: list[float]
+) -> None:
     model = network()
     optimizer = torch.optim.Adam(model.parameters())
-    config = TrainingConfig(epochs=3, learning_rate=0.08, decay=0.5)
+    config = TrainingConfig(epochs=4, learning_rate=0.08, decay=0.5, **settings)
     epochs = train(model, windows(), windows(), config, [optimizer], autocast(CPU))
-    rates = [optimizer.param_groups[0]["lr"] for _ in epochs]
-    assert rates == [0.08, 0.04, 0.02]
-
-
-def test_steady_epochs_keep_the_first_rate() -> None:
-    model = network()
-    optimizer = torch.optim.Adam(model.parameters())
-    config = TrainingConfig(epochs=4, learning_rate=0.08, decay=0.5, steady_epochs=2)
-    epochs = train(model, windows(), windows(), config, [optimizer], autocast(CPU))
-    assert [optimizer.param_groups[0]["lr"] for _ in epochs] == [0.08, 0.08, 0.04, 0.02]
+    assert [optimizer.param_groups[0]["lr"] for _ in epochs] == rates
 
 
 def test_a_rate_that_a_recorded_step_reads_is_changed_in_place() -> None:
@@ -114,11 +111,6 @@ def test_a_passed_deadline_ends_the_epoch_after_one_step() -> None:
     assert len(epochs) == 1
     assert not epochs[0].complete
     assert math.isfinite(epochs[0].validation_error)
-
-
-def test_the_loop_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    run(network(), TrainingConfig(epochs=1))
-    assert capfd.readouterr() == ("", "")
 
 
 def test_training_in_bfloat16_learns_too() -> None:

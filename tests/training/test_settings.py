@@ -61,7 +61,7 @@ def test_a_device_that_is_not_there_is_refused(name: str) -> None:
         resolve_device(name)
 
 
-def test_precision_is_full_on_a_cpu_unless_asked_for() -> None:
+def test_precision_is_full_on_a_cpu_unless_requested() -> None:
     cpu = torch.device("cpu")
     product = torch.ones(2, 2)
     for precision, expected in (

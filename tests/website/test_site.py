@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import re
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,10 +13,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import subadjacent
+from report.browsing import CHROMIUM
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
 pytestmark = [
     pytest.mark.sweep,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path"),

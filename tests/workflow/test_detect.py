@@ -11,11 +11,8 @@ import pytest
 
 from subadjacent import SubAdjacentDetector, load
 from subadjacent.data.files import open_files
-from subadjacent.methods.method import Model
 from subadjacent.runtime import Progress
 from subadjacent.workflow.detect import Findings, detect
-from subadjacent.workflow.fit import TrainingRows, fit
-from subadjacent.workflow.report import report
 from workflow.level import PASSES, LevelDetector
 
 ROWS = 400
@@ -50,29 +47,6 @@ def test_every_unbroken_segment_is_assessed_once(path: str, tmp_path: Path) -> N
     assert PASSES == [200, 200, 300, 100, 300, 100]
 
 
-def test_the_default_too_assesses_every_segment_once(
-    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    detector = SubAdjacentDetector()
-    rows = open_files([path])
-    fit(detector, rows, TrainingRows())
-    passes: list[int] = []
-    for model in {type(model) for model in detector.models_}:
-        _count(model, passes, monkeypatch)
-    report(detector, rows, tmp_path / "page.html", title="plant", figures=tmp_path / "figures")
-    assert passes == [300, 100, 300, 100]
-
-
-def _count(model: type[Model], passes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    assess = model.assess
-
-    def counted(self: Model, rows: np.ndarray) -> object:
-        passes.append(len(rows))
-        return assess(self, rows)
-
-    monkeypatch.setattr(model, "assess", counted)
-
-
 def test_tables_alarms_and_report_tell_the_same(path: str, tmp_path: Path) -> None:
     detector = LevelDetector()
     told: list[Progress] = []
@@ -88,13 +62,6 @@ def test_tables_alarms_and_report_tell_the_same(path: str, tmp_path: Path) -> No
     assert {alarm.entity for alarm in findings.alarms} == {"press", "drill"}
     assert findings.alarms == detector.alarms(rows)
     assert {progress.stage for progress in told} >= {"scoring", "drawing"}
-
-
-def test_the_rows_before_a_time_are_fitted_on(path: str, tmp_path: Path) -> None:
-    PASSES.clear()
-    until = TrainingRows(until="2026-01-01T01:40")
-    found_in(path, tmp_path / "out", LevelDetector(), training=until)
-    assert PASSES[:2] == [100, 100]
 
 
 def test_the_model_in_the_folder_is_the_one_that_was_used(path: str, tmp_path: Path) -> None:

@@ -114,13 +114,6 @@ def test_another_column_may_hold_the_scores(tmp_path: Path) -> None:
     assert found["alarms"]["this detector"]["alarms"] == 2
 
 
-def test_without_entities_there_is_one_series(tmp_path: Path) -> None:
-    pump = machines().filter(pl.col("machine") == "pump").drop("machine")
-    ours = compare(pump, tmp_path, entity=None)["alarms"]["this detector"]
-    assert (ours["alarms"], ours["anomalies"], ours["anomalies_found"]) == (2, 1, 1)
-    assert ours["alarms_false_per_day"] == pytest.approx(1)
-
-
 def test_without_a_regular_clock_false_alarms_a_day_are_unknown(tmp_path: Path) -> None:
     frame = machines()
     rng = np.random.default_rng(0)

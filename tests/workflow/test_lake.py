@@ -109,7 +109,7 @@ def test_a_pattern_that_matches_nothing_is_refused(tmp_path: Path) -> None:
             Lake.of([pattern], COLUMNS)
 
 
-def test_a_protocol_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_protocol_is_refused() -> None:
     with pytest.raises(InputError, match=r"^nowhere://x must be an address that fsspec knows; "):
         Lake.of(["nowhere://x"], COLUMNS)
 

@@ -33,8 +33,7 @@ def path_of(frame: pl.DataFrame, folder: Path) -> list[str]:
     return [str(folder / "fleet.csv")]
 
 
-@pytest.mark.parametrize("chunk", [7, 100, 10_000])
-@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize(("chunk", "whole"), [(7, False), (100, False), (7, True)])
 def test_scores_are_those_of_the_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, whole: bool
 ) -> None:
@@ -74,26 +73,17 @@ def test_an_entity_of_few_rows_is_assessed_once(tmp_path: Path) -> None:
     assert PASSES == [40, 40, 40]
 
 
-def test_entities_that_were_not_fitted_on_are_named_once(
+def test_some_of_the_unseen_entities_are_named_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    frame = fleet(entities=4, rows=20)
-    detector = LevelDetector().fit(frame.filter(pl.col("item_id") == "m0"))
-    with caplog.at_level(logging.WARNING):
-        score(detector, open_files(path_of(frame, tmp_path)))
-    named = [record.getMessage() for record in caplog.records if "in all" in record.getMessage()]
-    assert named == ["3 entities in all were not seen in fitting: m1, m2, m3"]
-
-
-def test_of_many_entities_that_were_not_fitted_on_a_few_are_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    frame = fleet(entities=9, rows=20)
-    detector = LevelDetector().fit(frame.filter(pl.col("item_id") == "m0"))
-    with caplog.at_level(logging.WARNING):
-        score(detector, open_files(path_of(frame, tmp_path)))
-    named = [record.getMessage() for record in caplog.records if "in all" in record.getMessage()]
-    assert named == ["8 entities in all were not seen in fitting: m1, m2, m3, m4, m5 and 3 more"]
+    for entities, names in ((4, "m1, m2, m3"), (9, "m1, m2, m3, m4, m5 and 3 more")):
+        frame = fleet(entities, rows=20)
+        detector = LevelDetector().fit(frame.filter(pl.col("item_id") == "m0"))
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            score(detector, open_files(path_of(frame, tmp_path)))
+        (remark,) = [one for one in caplog.messages if "in all" in one]
+        assert remark == f"{entities - 1} entities in all were not seen in fitting: {names}"
 
 
 def test_labels_come_along_and_change_nothing(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ app.command("list")(list_detectors)
 
 
 def moved(context: typer.Context) -> None:
-    """Say where a command went that only research needs."""
+    """Tell the user the new name of a command that moved."""
     module = "reproduce" if context.info_name == "reproduce" else f"reproduce {context.info_name}"
     tell(f"'subadjacent {context.info_name}' is now 'python -m {module}' in the source repository")
     raise typer.Exit(BAD_USAGE)
@@ -97,7 +97,7 @@ def options(
 
 
 def log_remarks(*, debug: bool, lasts: bool = False) -> None:
-    """Send the library's log to standard error: every line, or each remark once."""
+    """Send the library's log to standard error: every line, or each warning once."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Visible("%(levelname)s %(name)s: %(message)s" if debug else "%(message)s"))
     if not debug:
@@ -106,7 +106,7 @@ def log_remarks(*, debug: bool, lasts: bool = False) -> None:
 
 
 class Visible(logging.Formatter):
-    """Log lines without control characters, which a terminal would obey."""
+    """A log formatter that removes terminal control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record, without control characters."""
@@ -114,9 +114,9 @@ class Visible(logging.Formatter):
 
 
 class Once(logging.Filter):
-    """Lets a remark through once: rows that are read in parts repeat it.
+    """A log filter that passes each warning once; errors always pass.
 
-    A command that runs for weeks repeats it after a while; errors always pass.
+    Rows read in parts would repeat it. A long-running command passes it again after a while.
     """
 
     def __init__(self, again_after: float = math.inf) -> None:
@@ -125,7 +125,7 @@ class Once(logging.Filter):
         self._said: dict[tuple[str, str], float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether no remark of this kind passed recently, whatever the names in it."""
+        """Whether to pass a record: no other with its message template passed recently."""
         if record.levelno >= logging.ERROR:
             return True
         kind = (record.name, str(record.msg))

@@ -292,7 +292,7 @@ class BaseDetector(Estimator, ABC):
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """The models' evidence on each series, every unbroken segment assessed once."""
-        SeenInput.by(self).warn_of_strangers(series)
+        SeenInput.by(self).warn_of_unseen_entities(series)
         done, total = 0, sum(map(len, series))
 
         def tell(rows: int) -> None:

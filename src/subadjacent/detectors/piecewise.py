@@ -134,7 +134,7 @@ class PiecewiseScorer:
                 raise
             got = f"{error.came} (rows counted from row {self._gone})"
             raise InputError.of(error.argument, error.rule, got, error.remedy) from error
-        SeenInput.by(self._detector).warn_of_strangers([series])
+        SeenInput.by(self._detector).warn_of_unseen_entities([series])
         # rows that were missing for long when they were first read still are
         known = self._missing[self._gone : self._gone + self._done]
         if not known.any():

@@ -90,7 +90,7 @@ class SeenInput:
         self._check_names(table)
         self._check_entities(table)
 
-    def warn_of_strangers(self, series: Sequence[TrainSeries]) -> None:
+    def warn_of_unseen_entities(self, series: Sequence[TrainSeries]) -> None:
         """Log which entities were not seen in fitting."""
         named = {one_series.entity for one_series in series if one_series.entity is not None}
         unknown = sorted(named.difference(self.entities))

@@ -25,7 +25,7 @@ RANDOM_SERIES = 20
 
 
 def summarise(scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike) -> dict[str, float]:
-    """All plain measures, none of them adjusted; ``alarmed`` says which rows are.
+    """All plain metrics, without point adjustment; ``alarmed`` marks the alarmed rows.
 
     ``auroc`` and ``average_precision`` do not depend on what is alarmed. ``oracle_f1`` does not
     either: it is the F1 at the threshold that the labels would choose. What is undefined is nan,
@@ -52,17 +52,17 @@ def summarise(scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike) -> dict[
 def with_controls(
     scores: ArrayLike, labels: ArrayLike, alarmed: ArrayLike, rng: np.random.Generator
 ) -> dict[str, dict[str, float]]:
-    """``summarise`` for these scores, and its mean over 20 random scores that alarm as often.
+    """``summarise`` of these scores, and of 20 random scores with as many alarmed rows.
 
-    A measure on which both rows are alike says nothing for the detector. The mean leaves out
-    random scores for which a measure is undefined, such as the delay when nothing was found.
+    If both agree on a metric, the detector is no better than chance. The random metrics are means,
+    without undefined values, such as the delay when nothing was found.
     """
     _check_generator(rng)
     values, anomalous = check_scored(scores, labels)
     alarmed, _ = check_predicted(alarmed, anomalous)
     return {
         "this detector": summarise(values, anomalous, alarmed),
-        "random score": _random(anomalous, int(alarmed.sum()), rng),
+        "random score": _summarise_random(anomalous, int(alarmed.sum()), rng),
     }
 
 
@@ -73,7 +73,7 @@ def alarms_with_controls(
     rng: np.random.Generator,
     interval: float | None = None,
 ) -> dict[str, dict[str, float]]:
-    """Alarms of one or several entities against anomalies, and those of 20 random scores.
+    """Alarm metrics of one or several entities, and of 20 random scores.
 
     Parameters
     ----------
@@ -109,8 +109,10 @@ def _check_generator(rng: Any) -> None:
         raise InputError(f"rng must be a numpy.random.Generator; got {rng!r}")
 
 
-def _random(labels: NDArray[np.bool_], alarms: int, rng: np.random.Generator) -> dict[str, float]:
-    """Mean summary of random scores of which exactly ``alarms`` rows are alarmed."""
+def _summarise_random(
+    labels: NDArray[np.bool_], alarms: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """``summarise``, averaged over random scores that alarm on exactly ``alarms`` rows."""
     n = len(labels)
     rows = []
     for _ in range(RANDOM_SERIES):

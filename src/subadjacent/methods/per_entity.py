@@ -79,12 +79,12 @@ class PerEntityMethod(ResidualMethod):
             run.watch(Progress("fitting", len(by_entity), len(named), "entities"))
         return PerEntity(pooled, by_entity)
 
-    def _judges(
+    def _training_predictors(
         self, series: TrainSeries, scaler: Scaler, predictor: Predictor, run: Runtime
     ) -> Iterator[tuple[int, int, Predictor]]:
         shortest = max(predictor.window, SHORTEST_FOLD)
         if not self.keeps_rows or len(series) < FOLDS * shortest:
-            yield from super()._judges(series, scaler, predictor, run)
+            yield from super()._training_predictors(series, scaler, predictor, run)
             return
         fold = np.arange(len(series)) * FOLDS // len(series)  # (T,)
         for number in range(FOLDS):

@@ -1,8 +1,8 @@
 """Models that predict values and score a row by its residuals.
 
 All methods without a network but the default one share this. Each works entity by entity on
-standardised and clipped rows; an entity not seen in fitting is judged by a predictor that was
-learned from all entities together.
+standardised and clipped rows; an unseen entity is scored by a predictor fitted on all entities
+pooled.
 
 Shapes: T rows of a segment, C channels.
 """
@@ -66,7 +66,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def state(self) -> State:
-        """What was learned."""
+        """The fitted state, as arrays and JSON."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +106,7 @@ class ResidualModel(Model):
         return self.scaler.center
 
     def assess(self, rows: Array) -> Evidence:
-        """Judge the rows of one unbroken segment."""
+        """Evidence on the rows of one unbroken segment."""
         scaled = standardised(rows, self.scaler, self.predictor.window)
         prediction = self.predictor.predict(scaled)
         error = prediction.error[: len(rows)]
@@ -119,7 +119,7 @@ class ResidualModel(Model):
         )
 
     def state(self) -> State:
-        """What was learned, the predictor's state included."""
+        """The fitted state, including the predictor's."""
         arrays, facts = self.predictor.state()
         return State(
             arrays
@@ -139,10 +139,10 @@ class ResidualModel(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class ResidualMethod(Method):
-    """Learns predictors from all training rows; these same rows set the threshold.
+    """Fits predictors on all training rows, whose scores also set the threshold.
 
     Nothing is held out where there are few parameters to overfit; methods that keep the rows
-    themselves say by which predictors the training rows are judged.
+    themselves choose the predictors that score the training rows (``_training_predictors``).
 
     Parameters
     ----------
@@ -163,20 +163,20 @@ class ResidualMethod(Method):
     def _learn(
         self, series: Sequence[TrainSeries], scalers: EntityScalers, run: Runtime
     ) -> PerEntity[Predictor]:
-        """A predictor for each entity, and one of all."""
+        """A predictor for each entity, and a pooled one."""
 
     @abstractmethod
     def _restore(self, state: State, channels: int) -> Predictor:
-        """The inverse of ``Predictor.state``; refuses what does not fit."""
+        """The inverse of ``Predictor.state``; refuses inconsistent arrays."""
 
-    def _judges(
+    def _training_predictors(
         self,
         series: TrainSeries,
         scaler: Scaler,  # noqa: ARG002 — for methods that fit again without some rows
         predictor: Predictor,
         run: Runtime,  # noqa: ARG002 — likewise
     ) -> Iterator[tuple[int, int, Predictor]]:
-        """Bounds of unbroken rows that cover a training series, each with the predictor to use."""
+        """Row bounds that cover a training series, each with the predictor that scores them."""
         for start, stop in series.segments:
             yield start, stop, predictor
 
@@ -187,11 +187,11 @@ class ResidualMethod(Method):
         squares, errors = np.zeros(series[0].values.shape[1]), []
         for one_series in series:
             scaler, row_errors = scalers.of(one_series.entity), np.empty(len(one_series))
-            for start, stop, judge in self._judges(
+            for start, stop, own in self._training_predictors(
                 one_series, scaler, predictors.of(one_series.entity), run
             ):
-                scaled = standardised(one_series.values[start:stop], scaler, judge.window)
-                prediction = judge.predict(scaled)
+                scaled = standardised(one_series.values[start:stop], scaler, own.window)
+                prediction = own.predict(scaled)
                 squares += prediction.by_channel(scaled)[: stop - start].sum(axis=0)
                 row_errors[start:stop] = prediction.error[: stop - start]
             errors.append(row_errors)
@@ -221,7 +221,7 @@ class ResidualMethod(Method):
         return Fitted(models, scores, scores)
 
     def restore(self, state: State, channels: int) -> Model:
-        """The inverse of ``ResidualModel.state``; refuses what does not fit."""
+        """The inverse of ``ResidualModel.state``; refuses inconsistent arrays."""
         arrays, facts = state
         for name in ("center", "deviation", "usual_squares"):
             require_array(name, arrays[name], (channels,))

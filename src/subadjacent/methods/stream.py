@@ -28,7 +28,7 @@ BLOCK_REACHES = 4
 
 
 class ModelStream(ABC):
-    """One unbroken segment, scored by one model as it arrives.
+    """Scores one unbroken segment with one model, as rows arrive.
 
     ``Model.stream()`` begins one. ``push`` and, at the end, ``finish`` give the evidence on every
     row once, in the order of the rows; put together, it is what ``Model.assess`` gives for the
@@ -58,22 +58,22 @@ class ModelStream(ABC):
         """Evidence on the rows that wait, as if the segment ended here; changes nothing."""
 
     def finish(self) -> Evidence:
-        """Evidence on the rows that wait, as the segment ends here; the next row begins another."""
+        """End the segment; return the evidence on the rows that wait."""
         rest = self.waiting()
         self._begin()
         return rest
 
     @abstractmethod
     def _begin(self) -> None:
-        """Forget all rows: a new segment begins."""
+        """Drop all rows, and begin a new segment."""
 
     @abstractmethod
     def state(self) -> State:
-        """The state, of a size that does not grow; ``Model.stream(state)`` continues from it."""
+        """The state, of bounded size; ``Model.stream(state)`` continues from it."""
 
 
 class ReplayStream(ModelStream):
-    """A stream of any model: each push scores a buffer again, as long as the model's reach.
+    """A stream of any model, which rescores a buffer of recent rows at each push.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ class ReplayStream(ModelStream):
         before, after, every = model.reach
         if after is None:
             raise InputError(
-                "detector must not need all rows of a segment at once to score them as they come; "
-                "one with another setting of its score, or SubAdjacentDetector(), does not"
+                "detector must not need all rows of a segment at once to score a stream; this one "
+                "does: use another setting of its score, or SubAdjacentDetector()"
             )
         self._model = model
         self._before, self._after, self._every = before, after, every
@@ -131,18 +131,18 @@ class ReplayStream(ModelStream):
         return self._assess(self.given - begin, self.taken - begin)
 
     def _assess(self, first: int, last: int) -> Evidence:
-        """Evidence on the kept rows from ``first`` to ``last``."""
+        """Evidence on the buffered rows ``first`` to ``last``."""
         if first < last:
             return part_of(self._model.assess(self._kept), first, last)
         return self._nothing
 
     @cached_property
     def _nothing(self) -> Evidence:
-        """Evidence on no rows, in the shape that this model's evidence has for a typical row."""
+        """Evidence on no rows, in the shape of this model's evidence."""
         return part_of(self._model.assess(self._model.typical_values[None]), 0, 0)
 
     def state(self) -> State:
-        """The rows that are kept, and how many have arrived."""
+        """The buffered rows, and the number of rows that have arrived."""
         return State({"kept": self._kept}, {"taken": self.taken})
 
     def _continue(self, state: State) -> None:
@@ -153,13 +153,13 @@ class ReplayStream(ModelStream):
 
 
 def check_rows(rows: NDArray[Any], channels: int) -> None:
-    """Refuse rows of another shape than a segment has."""
+    """Refuse rows that do not have shape (rows, channels)."""
     if rows.ndim != 2 or rows.shape[1] != channels:
         raise InputError(f"rows must have shape (rows, {channels}); got {rows.shape}")
 
 
 def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -> NDArray[Any]:
-    """Check a saved table: ``rows`` rows, otherwise shaped as ``like``, and finite."""
+    """A saved table with the dtype of ``like``; refuses a wrong shape or non-finite values."""
     shape = (rows, *like.shape[1:])
     if table.shape != shape:
         raise InputError(f"{name} must have shape {shape}; got {table.shape}")
@@ -169,7 +169,7 @@ def check_table(name: str, table: NDArray[Any], like: NDArray[Any], rows: int) -
 
 
 def check_taken(taken: Any) -> int:
-    """Refuse anything but a number of rows that have arrived."""
+    """A saved row count; refuses anything but a whole number from 0."""
     require_whole("taken", taken, least=0)
     return int(taken)
 
@@ -224,7 +224,7 @@ def assess_series(
             else:
                 # into one table from the start: joining later would hold two for a while
                 whole = _empty_like(evidence, len(series)) if whole is None else whole
-                _put(evidence, whole, slice(first, last))
+                _copy_block(evidence, whole, slice(first, last))
             tell(last - first)
             first = last
     assert whole is not None
@@ -238,7 +238,7 @@ def _in_blocks(stream: ModelStream, rows: NDArray[Any], block: int) -> Iterator[
 
 
 def _empty_like(evidence: Evidence, rows: int) -> Evidence:
-    """Evidence on this many rows with room for values, otherwise shaped as that of a block."""
+    """Uninitialised evidence on ``rows`` rows, otherwise shaped as ``evidence``."""
 
     def room(some: NDArray[Any]) -> NDArray[Any]:
         return np.empty((rows, *some.shape[1:]), some.dtype)
@@ -251,8 +251,8 @@ def _empty_like(evidence: Evidence, rows: int) -> Evidence:
     )
 
 
-def _put(evidence: Evidence, whole: Evidence, rows: slice) -> None:
-    """Copy evidence to its place in the whole."""
+def _copy_block(evidence: Evidence, whole: Evidence, rows: slice) -> None:
+    """Copy a block's evidence into ``rows`` of the whole series' evidence."""
     whole.score[rows] = evidence.score
     whole.by_channel[rows] = evidence.by_channel
     if whole.expected is not None and evidence.expected is not None:

@@ -1,4 +1,4 @@
-"""A linear model that expects each row from its sub-adjacent ones, and from nothing nearer.
+"""A ridge regression that predicts each row from its sub-adjacent rows only.
 
 Shapes: T rows of a segment, C channels, K axes, J neighbours, F = J·K + 1 features.
 """
@@ -40,7 +40,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BandRidge:
-    """Expects a row from its neighbours, in a linear way.
+    """A ridge regression that predicts a row from its neighbours.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class BandRidge:
             raise InputError(f"step must be 1 for a local model; got {self.neighbours.step}")
 
     def with_weights(self, weights: NDArray[Any]) -> BandRidge:
-        """The same features with other weights."""
+        """A copy with other weights."""
         # row by row in memory, as they will be when read from a file: sums come out the same
         return replace(self, weights=np.ascontiguousarray(weights, dtype=np.float32))
 
@@ -101,7 +101,10 @@ class BandRidge:
         return Inputs(seen, far - mean, level, clipped)
 
     def features(self, inputs: Inputs, first: int, last: int) -> NDArray[Any]:
-        """The features of rows ``first`` to ``last``, without the constant, (rows, J·K)."""
+        """Values of J neighbours on K axes, for rows ``first`` to ``last``, (rows, J·K).
+
+        Without the constant feature.
+        """
         features = self.neighbours.windows(inputs.seen, first, last)  # (rows, J, K)
         if inputs.level is not None:
             features -= inputs.level[first:last, None]
@@ -121,7 +124,7 @@ class BandRidge:
     def _expected(
         self, inputs: Inputs, first: int, last: int, weights: NDArray[Any]
     ) -> NDArray[Any]:
-        """The expected values of many rows, but for the constant, without copying windows."""
+        """The expected values of many rows, less the constant, computed without copying windows."""
         expected = np.empty((last - first, self.weights.shape[1]), dtype=inputs.seen.dtype)
         sizes = [side.size * inputs.seen.shape[1] for side in self.neighbours.sides]
         of_sides = np.split(weights, np.cumsum(sizes)[:-1])
@@ -153,7 +156,7 @@ class BandRidge:
         return np.asarray(mean / self.neighbours.count, dtype=rows.dtype)
 
     def _clipped(self, seen: NDArray[Any], level: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which rows have a clipped value, far from their level, within the neighbours' reach."""
+        """Which rows have a neighbour with a clipped feature."""
         if not len(seen):
             return np.zeros(0, dtype=bool)
         size = 2 * self.neighbours.reach + 1

@@ -50,7 +50,7 @@ class RivalConfig:
 
     @classmethod
     def sized(cls, size: str, channels: int, window: int, **settings: Any) -> Self:
-        """Settings of a named size, some of them given."""
+        """The settings of a named size, overridden by those given."""
         if size not in (TINY, PAPER):
             raise InputError(f"size must be {TINY!r} or {PAPER!r}; got {size!r}")
         chosen = (dict(cls.tiny) if size == TINY else {}) | settings
@@ -61,7 +61,10 @@ class RivalConfig:
         """The inverse of ``dataclasses.asdict``; a list of JSON is a tuple here."""
         known = {setting.name for setting in fields(cls)}
         if set(saved) != known:
-            raise InputError(f"network must have {', '.join(sorted(known))}; got {sorted(saved)}")
+            raise InputError(
+                f"network must have the settings {', '.join(sorted(known))}; "
+                f"got {', '.join(sorted(saved))}"
+            )
         settings: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in saved.items()
@@ -86,7 +89,7 @@ class Recurrent(Rival):
 
 
 class OfLastPoint(Rival):
-    """A network that judges the last point of a window, by all others."""
+    """A network that assesses only the last point of a window."""
 
     @property
     def context(self) -> int:
@@ -109,7 +112,7 @@ def require_heads(width: int, heads: int) -> None:
 
 
 def chain(widths: Sequence[int], between: type[nn.Module] = nn.ReLU) -> nn.Sequential:
-    """Linear layers of these widths, with something between any two of them."""
+    """Linear layers of these widths, with a ``between`` layer after all but the last."""
     layers: list[nn.Module] = []
     for width, following in pairwise(widths):
         layers += [nn.Linear(width, following), between()]
@@ -117,18 +120,18 @@ def chain(widths: Sequence[int], between: type[nn.Module] = nn.ReLU) -> nn.Seque
 
 
 def pair_weights(numbers: Tensor) -> Tensor:
-    """The attention logits between the nodes of a graph, [from, to].
+    """The attention logits between the nodes of a graph, [attending, attended].
 
-    Of the two numbers of each node, (…, nodes, 2), one counts where it looks and the other where
-    it is looked at (Veličković et al., "Graph Attention Networks", ICLR 2018).
+    Of the two numbers of each node, (…, nodes, 2), one counts where it attends and the other where
+    it is attended to (Veličković et al., "Graph Attention Networks", ICLR 2018).
     """
-    looking, looked_at = numbers.unbind(dim=-1)
-    return functional.leaky_relu(looking[..., None] + looked_at[..., None, :], 0.2)
+    attending, attended = numbers.unbind(dim=-1)
+    return functional.leaky_relu(attending[..., None] + attended[..., None, :], 0.2)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RivalMethod(NeuralMethod):
-    """A network of another paper, trained and judged like all others.
+    """The method of a network of another paper.
 
     Parameters
     ----------
@@ -159,7 +162,7 @@ class RivalMethod(NeuralMethod):
         return self.rival.configured_by.usual_window
 
     def configure(self, channels: int, window: int) -> RivalConfig:
-        """The network's settings for some data."""
+        """The network's settings for this number of channels and window length."""
         return self.rival.configured_by.sized(self.size, channels, window, **self.settings)
 
     def saved_config(self, saved: dict[str, Any], window: int) -> RivalConfig:
@@ -170,7 +173,7 @@ class RivalMethod(NeuralMethod):
         return config
 
     def longest_window(self, config: NetworkConfig) -> int:  # noqa: ARG002 — the same for all
-        """Fewer points: weights may grow with the window, and some compare all pairs of points."""
+        """The window limit for networks whose cost grows with all pairs of points."""
         return MAX_POINTS_OF_PAIRS
 
 

@@ -51,7 +51,7 @@ class MSCREDConfig(RivalConfig):
     maps
         Of each convolution. The first keeps the size of a matrix, the others halve it.
     likeness
-        χ: how unlike the last moment another may be and still count; more evens out the weights.
+        χ: the softmax temperature of the attention to moments; a higher one evens out the weights.
     bad
         Share of pairs on held-out rows that count as badly reconstructed.
     """
@@ -83,7 +83,7 @@ class MSCREDConfig(RivalConfig):
 
     @property
     def moments(self) -> tuple[int, int]:
-        """How many moments, and how many rows apart, in a window of this length."""
+        """The number of moments in a window of this length, and the rows between them."""
         half = max(self.window // 2, 1)
         steps = min(self.steps, half)
         return steps, min(self.gap, half // steps)
@@ -96,7 +96,7 @@ class MSCREDConfig(RivalConfig):
 
 
 def signatures(windows: Tensor, lengths: Sequence[int], steps: int, gap: int) -> Tensor:
-    """How channels of windows (B, N, C) move together, (B, K, S, C, C).
+    """Signature matrices of windows (B, N, C), as (B, K, S, C, C).
 
     The mean product of two channels over the ``length`` rows up to each of the moments, which end
     with the window's last row.
@@ -110,7 +110,7 @@ def signatures(windows: Tensor, lengths: Sequence[int], steps: int, gap: int) ->
 
 
 class AttentiveConvLSTM(nn.Module):
-    """Goes through maps moment by moment, and weighs the moments by how like the last they are."""
+    """A convolutional LSTM with attention to the moments most similar to the last."""
 
     def __init__(self, maps: int, likeness: float) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class AttentiveConvLSTM(nn.Module):
         self.keep = nn.Conv2d(maps, 4 * maps, 3, padding=1, bias=False)
 
     def forward(self, maps: Tensor) -> Tensor:
-        """Maps (B, K, F, C, C) of the moments, as one (B, F, C, C)."""
+        """The attention-weighted sum of the LSTM states over moments, (B, F, C, C)."""
         taken = self.take(maps.flatten(0, 1)).unflatten(0, maps.shape[:2])
         state = memory = torch.zeros_like(maps[:, 0])
         states = []
@@ -134,7 +134,7 @@ class AttentiveConvLSTM(nn.Module):
         return (weights[..., None, None, None] * through).sum(dim=1)
 
     def weights(self, states: Tensor) -> Tensor:
-        """How much each moment counts, (B, K): by its inner product with the last."""
+        """The attention weight of each moment, (B, K), from its inner product with the last."""
         flat = states.flatten(2)
         alike = (flat @ flat[:, -1, :, None])[..., 0]
         return torch.softmax(alike / self.likeness, dim=1)
@@ -171,11 +171,11 @@ class MSCRED(Rival):
 
     @property
     def context(self) -> int:
-        """All points but those since the last moment but one."""
+        """The unscored points: all up to the last moment but one."""
         return self.config.window - self.config.moments[1]
 
     def signatures(self, windows: Tensor) -> Tensor:
-        """The signature matrices of windows (B, N, C), (B, K, S, C, C)."""
+        """The signature matrices of windows (B, N, C), as (B, K, S, C, C)."""
         return signatures(windows, self.config.lengths, *self.config.moments)
 
     def forward(self, matrices: Tensor) -> Tensor:
@@ -202,7 +202,7 @@ class MSCRED(Rival):
         return [self._residuals(windows).mean()]
 
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:  # noqa: ARG002
-        """Learn which squared error of a pair is a bad one."""
+        """Set the squared error above which a pair counts as badly reconstructed."""
         residuals = torch.cat(
             [self._residuals(windows)[:, 0].flatten().cpu() for windows in held_out]
         )
@@ -210,7 +210,7 @@ class MSCRED(Rival):
         self.bad_above.fill_(max(worst, MIN_BAD))
 
     def judge(self, windows: Tensor) -> WindowEvidence:
-        """The share of pairs that are reconstructed badly; a channel by its pairs' errors."""
+        """Evidence: the share of badly reconstructed pairs, and each channel's mean error."""
         residuals = self._residuals(windows)
         shortest = residuals[:, 0].flatten(1)  # (B, C · C)
         count = (shortest > self.bad_above).sum(dim=1)

@@ -76,24 +76,24 @@ class ForecastAndReconstruction(NamedTuple):
 
 
 class GraphAttention(nn.Module):
-    """Every node looks at every node: a node is what one channel did, or one point."""
+    """Graph attention between all nodes; a node is one channel's window, or one point."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        # one number for the node that looks, and one for the node that is looked at
+        # one number for the attending node, and one for the attended node
         self.weigh = nn.Linear(size, 2, bias=False)
 
     def weights(self, nodes: Tensor) -> Tensor:
-        """How much each node takes from each, (B, nodes, nodes), [from, to]; each row adds to 1."""
+        """Attention weights, (B, nodes, nodes), [attending, attended]; each row sums to 1."""
         return pair_weights(self.weigh(nodes)).softmax(dim=-1)
 
     def forward(self, nodes: Tensor) -> Tensor:
-        """Nodes (B, nodes, size), each made of all by its weights."""
+        """The sigmoid of each node's attention-weighted mean of all nodes, (B, nodes, size)."""
         return torch.sigmoid(self.weights(nodes).to(nodes.dtype) @ nodes)
 
 
 class MTADGAT(OfLastPoint):
-    """Forecasts the last point of a window from the others, and reconstructs.
+    """Forecasts the last point of a window from the others, which it also reconstructs.
 
     Not shared out over processes: the root of a batch's error is no mean of those of its parts.
     """
@@ -116,7 +116,7 @@ class MTADGAT(OfLastPoint):
 
     @property
     def deviation(self) -> Tensor:
-        """How far a value usually lies from its reconstruction, (C,)."""
+        """The learned standard deviation of each channel's reconstruction error, (C,)."""
         return MIN_DEVIATION + functional.softplus(self.spread)
 
     def forward(self, points: Tensor) -> ForecastAndReconstruction:
@@ -149,7 +149,7 @@ class MTADGAT(OfLastPoint):
         return [missed + unlikely + divergence.mean() / points[0].numel()]
 
     def judge(self, windows: Tensor) -> WindowEvidence:
-        """The last point by its forecast and its reconstruction among the points before it."""
+        """Evidence on the last point: its forecast error and the improbability of its value."""
         early, late = self(windows[:, :-1]), self(windows[:, 1:])
         rebuilt = torch.cat([early.reconstruction, late.reconstruction[:, -1:]], dim=1)
         expected = torch.cat([early.reconstruction, early.forecast[:, None]], dim=1)

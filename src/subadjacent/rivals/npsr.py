@@ -45,7 +45,7 @@ class NPSRConfig(RivalConfig):
     Parameters
     ----------
     latent
-        Numbers that a point is encoded by; half the channels at most.
+        Size of the latent code of a point; at most half the channels.
     width, heads, layers
         Of the Transformer; the width is the point-based model's as well.
     reach
@@ -75,12 +75,12 @@ class NPSRConfig(RivalConfig):
 
     @property
     def bottleneck(self) -> int:
-        """Numbers that a point is encoded by, given the number of channels."""
+        """Size of the latent code of a point, given the number of channels."""
         return min(self.latent, max(self.channels // 2, 1))
 
 
 class NPSRReconstructions(NamedTuple):
-    """A window as each model gives it back, (B, N, C)."""
+    """The reconstructions of a window by both models, (B, N, C)."""
 
     by_point: Tensor
     by_sequence: Tensor
@@ -89,7 +89,8 @@ class NPSRReconstructions(NamedTuple):
 def nominality(rows: Tensor, by_point: Tensor, by_sequence: Tensor) -> Tensor:
     """The nominality N of each point, (B, N).
 
-    1 where the point-based model gives the point back, 0 where it gives back the nominal point.
+    1 where the point-based model returns the point itself, 0 where it returns the sequence-based
+    reconstruction.
     """
     rounding = ROUNDING * rows.shape[-1]
     known = (by_point - by_sequence).square().sum(dim=-1) + rounding
@@ -100,7 +101,7 @@ def nominality(rows: Tensor, by_point: Tensor, by_sequence: Tensor) -> Tensor:
 def induced(score: Tensor, gate: Tensor, reach: int) -> Tensor:
     """Scores, raised by those of at most ``reach`` points before and after, (B, N).
 
-    What point τ induces at point t is its score times the gates from t to the point next to τ.
+    Point τ adds to point t its score times the gates from t to the point next to τ.
     """
     total = score
     for backwards in (False, True):
@@ -157,22 +158,22 @@ class NPSR(Rival):
         self.register_buffer("closed_at", torch.ones(()))
 
     def forward(self, windows: Tensor) -> NPSRReconstructions:
-        """Reconstruct windows (B, N, C) in both ways."""
+        """Reconstruct windows (B, N, C) with both models."""
         return NPSRReconstructions(self.point(windows), self._by_sequence(windows))
 
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002
-        """The mean squared errors of both; they share no weights."""
+        """The sum of both models' mean squared errors; they share no weights."""
         return [sum((reconstruction - windows).square().mean() for reconstruction in self(windows))]
 
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:  # noqa: ARG002
-        """Learn how nominal normal points are."""
+        """Set the nominality θ at which the gate closes, from held-out windows."""
         nominalities = torch.cat(
             [nominality(windows, *self(windows)).flatten().cpu() for windows in held_out]
         )
         self.closed_at.fill_(float(np.quantile(nominalities.numpy(), self.config.nominal)))
 
     def judge(self, windows: Tensor) -> WindowEvidence:
-        """Errors of the point-based model; a point's score is the induced one."""
+        """Evidence: the point-based model's errors; a point's score is the induced score."""
         reconstructed = self(windows)
         error = (reconstructed.by_point - windows).square()
         nominal = nominality(windows, *reconstructed)
@@ -181,7 +182,7 @@ class NPSR(Rival):
         return WindowEvidence(error, reconstructed.by_sequence, {"nominality": nominal}, score)
 
     def _by_sequence(self, windows: Tensor) -> Tensor:
-        """Each part of the windows from the other parts, (B, N, C)."""
+        """The sequence-based reconstruction of each part from the other parts, (B, N, C)."""
         embedded = self.embed(windows)[:, None]  # (B, 1, N, D)
         known = torch.where(self.hidden, self.unknown.to(embedded.dtype), embedded)
         points = (known + self.position).flatten(0, 1)  # (B · P, N, D)

@@ -1,8 +1,8 @@
-"""Reference values of a channel: those at the same time of other cycles, or just before.
+"""Reference values of a channel: at the same phase of other cycles, or just before.
 
 Rows of alarms are left out, so that reference values do not follow anomalies.
 
-Shapes: T rows of a segment, R rows wanted.
+Shapes: T rows of a segment, R rows requested.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Rows = NDArray[np.float64]
 
 
 def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
-    """The median of the latest cycles before each row, or of the first after it; NaN without.
+    """Each row's median at the same phase of previous cycles, or else of later ones.
 
-    ``left_out`` are rows of the segment that are not normal, (T,).
+    NaN where no such row is normal. ``left_out`` marks rows of the segment that are not, (T,).
     """
     numbers = np.arange(rows.start, rows.stop)
     expected = _median_at(column, left_out, numbers, range(-cycle, -(CYCLES + 1) * cycle, -cycle))
@@ -44,7 +44,7 @@ def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
 
 
 def _median_at(column: Column, left_out: Left, rows: NDArray[np.int64], shifts: range) -> Rows:
-    """The median of the existing normal rows at these shifts from each row; NaN without any."""
+    """Each row's median over normal rows at these shifts from it; NaN without any."""
     places = rows + np.array(shifts)[:, None]
     exists = (places >= 0) & (places < len(column))
     places = np.clip(places, 0, len(column) - 1)
@@ -61,7 +61,7 @@ def _median(values: Rows) -> Rows:
 
 
 def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
-    """The median of some blocks before each row, or of the last normal ones; else NaN."""
+    """Each row's recent level: the median of the blocks before it; NaN if unknown."""
     first = max(rows.start // BLOCK_ROWS - FARTHEST_BLOCK, 0)
     levels = _block_levels(column, left_out, first * BLOCK_ROWS, rows.stop)
     if np.isnan(levels[0]):

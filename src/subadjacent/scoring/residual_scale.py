@@ -28,7 +28,7 @@ FLOOR = 1e-3
 # third or three times as much changes little, a hundredth costs much
 # (reproduce/log.md, "Floor and softness")
 SOFTNESS = 100.0
-# a mean over channels is steadier than one channel: less of it counts as much
+# smaller than SOFTNESS: a mean over channels varies less than one channel
 JOINT_SOFTNESS = 30.0
 # residuals are clipped to this for the joint scale, so that no single channel dominates it
 JOINT_CLIP = 4.0
@@ -94,7 +94,7 @@ class ChannelScale:
         return surprise
 
     def indifferent_to_spread(self) -> ChannelScale:
-        """A copy to which a large spread is no surprise."""
+        """A copy that ignores the spread of residuals."""
         return replace(self, spread=np.full_like(self.spread, UNREACHABLE_SQUARE))
 
 
@@ -110,7 +110,7 @@ class Squares:
     present: list[NDArray[np.int64]]
 
     def within(self, rows: slice) -> Squares:
-        """At some of these rows."""
+        """The part for some of these rows."""
         return Squares(
             [square[rows] for square in self.scales],
             self.spread[rows],
@@ -119,7 +119,7 @@ class Squares:
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> Squares:
-        """The squares of rows ``first`` to ``last`` of a segment.
+        """Squared averaged residuals of rows ``first`` to ``last`` of a segment.
 
         Near the ends of a segment averages are over fewer rows, and vary more: they are reduced
         by as much as those of white noise would vary more. For the spread, rows beyond an end
@@ -152,9 +152,9 @@ class JointScale:
     floor: float = FLOOR
 
     def surprise(self, measured: JointSquares) -> Surprise:
-        """The surprise of each row as a whole, shared out to its channels, (rows, C).
+        """The joint surprise of each row, divided among its channels, (rows, C).
 
-        The mean over channels is the row's. A single channel has been judged by itself already.
+        The mean over channels is the row's. It is 0 for a single channel, which has its own scale.
         """
         baseline = self.squares + self.floor
         ratios = measured.squares / (baseline * JOINT_SOFTNESS)
@@ -178,13 +178,13 @@ class JointSquares:
     present: list[NDArray[np.int64]]
 
     def within(self, rows: slice) -> JointSquares:
-        """At some of these rows."""
+        """The part for some of these rows."""
         present = [count[rows] for count in self.present]
         return JointSquares(self.squares[rows], self.shares[rows], present)
 
     @classmethod
     def of(cls, residuals: Residuals, first: int, last: int, lookahead: int | None) -> JointSquares:
-        """The mean squares of rows ``first`` to ``last`` of a segment."""
+        """Residual mean squares over channels of rows ``first`` to ``last`` of a segment."""
         n = len(residuals)
         values, begin = around(residuals, first, last, MARGIN)
         values.clip(-JOINT_CLIP, JOINT_CLIP, out=values)
@@ -213,9 +213,9 @@ def hold_back(
     number: int,
     present: NDArray[np.int64],
 ) -> None:
-    """Reduce averages over fewer rows than a scale has, in place, further than for white noise.
+    """Reduce the ratios of averages over fewer rows than a scale has, in place.
 
-    The mean of half a cycle is far from that of a whole one, and no less normal. The baseline
+    The mean of half a cycle differs from that of a whole one, and is as normal. The baseline
     square of a mean over fewer rows is interpolated between the neighbouring scales, linearly in
     logarithms; for white noise this changes nothing. ``ratios`` are (rows, C), ``baseline`` the
     baseline squares on every scale, (S, C).

@@ -59,7 +59,7 @@ S = TypeVar("S", bound=_Scale)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaleFit(Generic[S]):
-    """The scale from all rows, and those from all rows outside each fold.
+    """The scale fitted on all rows, and one fitted outside each fold.
 
     ``bounds`` are row numbers, counted through all segments; a fold begins at each but the last.
     """
@@ -71,7 +71,7 @@ class ScaleFit(Generic[S]):
     measure: Callable[[Residuals, int, int], _Measured]
 
     def surprise(self, number: int, first: int, last: int) -> Surprise:
-        """The surprise of rows ``first`` to ``last`` of a segment, on scales without their fold."""
+        """The cross-validated surprise of rows ``first`` to ``last`` of a segment."""
         measured = self.measure(self.parts[number], first, last)
         at = sum(len(residuals) for residuals in self.parts[:number]) + first
         surprises = []
@@ -88,7 +88,7 @@ def fit_channel_scale(
     lookahead: int | None,
     floor: float | NDArray[np.float64] = FLOOR,
 ) -> ScaleFit[ChannelScale]:
-    """Fit to residuals of held-out rows; where none is assessed, no residual is ever unusual."""
+    """Fit the channel scale to held-out residuals; without assessed rows, none is unusual."""
 
     def measure(residuals: Residuals, first: int, last: int) -> Squares:
         return Squares.of(residuals, first, last, lookahead)
@@ -111,7 +111,7 @@ def fit_channel_scale(
 def fit_joint_scale(
     segments: Sequence[Residuals], rows: AssessedRows, lookahead: int | None, floor: float = FLOOR
 ) -> ScaleFit[JointScale]:
-    """Fit to residuals of held-out rows; where none is assessed, no residual is ever unusual."""
+    """Fit the joint scale to held-out residuals; without assessed rows, none is unusual."""
 
     def measure(residuals: Residuals, first: int, last: int) -> JointSquares:
         return JointSquares.of(residuals, first, last, lookahead)
@@ -131,7 +131,7 @@ def _everything(segments: Sequence[Residuals]) -> Iterator[tuple[int, int, int]]
 
 
 class AssessedRows:
-    """The assessed rows of all segments, counted through, and the folds they are cut into.
+    """The assessed rows of all segments, numbered consecutively, and their folds.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class AssessedRows:
         self.places[0] = 0
 
     def outside(self, fold: int | None) -> list[tuple[int, int]]:
-        """Bounds, among the assessed rows, of those outside a fold; a single fold has itself."""
+        """Bounds of the assessed rows outside a fold; all rows if there is one fold."""
         if fold is None or len(self.folds) == 1:
             return [(0, self.count)]
         first, last = guarded(self.folds[fold], self.count)
@@ -195,10 +195,10 @@ class _Sums:
         self.totals[low:high] += np.add.reduceat(squares, starts, axis=0)
 
     def block_mean(self, fold: int | None) -> NDArray[np.float64]:
-        """The root mean square over ten blocks of rows of each block's mean.
+        """The root mean square of ten block means of the squares, outside a fold.
 
-        A channel with bursts in some of the blocks will have bursts again. Without rows, it is
-        larger than any residual.
+        Blocks with bursts count more than in a plain mean, as bursts will come again. Without rows,
+        it is larger than any square.
         """
         assert self.totals is not None
         blocks = self.rows.blocks[fold]
@@ -216,7 +216,7 @@ class _Sums:
 
 
 class _Sample:
-    """Spreads of evenly spaced assessed rows: a sample is enough, as neighbours are alike."""
+    """The spreads of an evenly spaced sample of the assessed rows."""
 
     def __init__(self, rows: AssessedRows) -> None:
         self.rows = rows
@@ -225,13 +225,13 @@ class _Sample:
         self.found: list[NDArray[np.float64]] = []
 
     def add(self, number: int, first: int, spreads: NDArray[np.float64]) -> None:
-        """Keep the sampled ones of the rows of a segment from ``first`` on."""
+        """Add the sampled rows of a segment from ``first`` on."""
         at = int(self.rows.starts[number]) + first
         low, high = np.searchsorted(self.picked, [at, at + len(spreads)])
         self.found.append(spreads[self.picked[low:high] - at])
 
     def quantile(self, fold: int | None) -> NDArray[np.float64]:
-        """A high quantile of the spreads outside a fold; without any, larger than any spread."""
+        """A high quantile of the spreads outside a fold; unreachable if there are none."""
         spreads = np.concatenate(self.found)
         kept = np.arange(len(spreads)) * self.step
         inside = np.zeros(len(spreads), dtype=bool)
@@ -243,7 +243,7 @@ class _Sample:
 
 
 def quantile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """The quantile of each column; as ``numpy.quantile``, without its handling of other cases."""
+    """The quantile of each column; a faster ``numpy.quantile`` for finite values."""
     place = share * (len(values) - 1)
     low = int(place)
     high = min(low + 1, len(values) - 1)

@@ -1,4 +1,4 @@
-"""Thresholds without labels: what score is an alarm, judged from normal scores alone."""
+"""Thresholds without labels, chosen from normal scores alone."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ExtremeValue(BaseThreshold):
 
 @dataclass(frozen=True)
 class FalseShare(BaseThreshold):
-    """At most about this share of the alarms in a segment is false, judged in hindsight.
+    """Bounds the share of false alarms among a segment's alarms, approximately and in hindsight.
 
     ``threshold_`` is for a single alarm in as many rows as were fitted on. A decision lowers it
     where a segment has more to show, and raises it for a longer one (``false_alarms``).
@@ -100,7 +100,7 @@ class Quantile(BaseThreshold):
 
 @dataclass(frozen=True)
 class Fixed(BaseThreshold):
-    """A threshold that was decided elsewhere."""
+    """A fixed threshold, given by the user."""
 
     kind: ClassVar[str] = "fixed"
 
@@ -151,11 +151,11 @@ class AlarmBudget(BaseThreshold):
             object.__setattr__(self, "interval", duration(self.interval, name="interval"))
 
     def with_interval(self, seconds: float) -> Self:
-        """A copy, not fitted, for rows that are ``seconds`` apart."""
+        """An unfitted copy for rows ``seconds`` apart."""
         return replace(self, interval=seconds)
 
     def check_interval(self) -> None:
-        """Refuse a budget that cannot be turned into a chance per row."""
+        """Refuse a budget without an interval, or of too frequent alarms."""
         _ = self.risk
 
     @property
@@ -163,9 +163,9 @@ class AlarmBudget(BaseThreshold):
         """Tolerated alarms per row; raises an InputError where the interval is not known."""
         if self.interval is None:
             raise InputError(
-                "interval must be known, and one for all series, to turn alarms per time into a "
-                "threshold; got None: "
-                "fit on rows with dates, or pass interval='60s' for a row a minute"
+                "interval must be known to turn an alarm budget into a threshold; got None, as the "
+                "rows have no dates or the series differ in it: fit on rows with dates, or pass "
+                "interval='60s' for one row a minute"
             )
         risk = self.alarms * duration(self.interval) / duration(self.per)
         if risk * self.run >= 1:
@@ -182,12 +182,12 @@ class AlarmBudget(BaseThreshold):
         if self.risk * len(scores) < 0.1:
             log.warning(
                 "%g alarms in %r are one every %.3g rows, and %d rows were fitted on: the "
-                "threshold %.6g is extrapolated far beyond them; fit on more rows to be sure",
+                "threshold %.6g is extrapolated far beyond them; fit on more rows to rely on it",
                 *(self.alarms, self.per, 1 / self.risk, len(scores), self.threshold_),
             )
 
     def _tail(self, scores: NDArray[np.float64], risk: float) -> Tail:
-        """Tail above the highest level that shows clusters more often than the risk."""
+        """The tail above the highest level with clusters at least twice as often as ``risk``."""
         best = fit_tail(scores, LEVELS[0], self.run)
         for level in LEVELS[1:]:
             if best.rate >= 2 * risk:

@@ -1,7 +1,7 @@
-"""Fits in the background: one at a time, each in its own process.
+"""Background fits, one at a time, each in its own process.
 
-A job that runs when the service ends has failed; its file goes. Job by job: fit, enter the model,
-and push the rows of the file as a series of that name.
+A job that is running when the service stops is marked as failed, and its file deleted. Each job
+fits a model, registers it, and pushes the rows of the file as a series of that name.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from subadjacent.service.writer import Changes
 log = logging.getLogger(__name__)
 
 PUSHED_AT_ONCE = 250
-"""Rows of a file that are scored in one go: other requests wait no longer than for these."""
+"""Rows of a file scored in one call, while other requests wait."""
 
 MAX_LISTED_JOBS = 50
-"""Jobs that are listed."""
+"""Jobs in the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class FitJob:
     error: str | None = None
 
     def record(self) -> dict[str, Any]:
-        """As clients read it."""
+        """The job as JSON for clients."""
         return {
             "id": self.id,
             "name": self.name,
@@ -64,7 +64,7 @@ class FitJob:
 
 
 class Jobs:
-    """All fits; used in the event loop only."""
+    """The fit jobs of the service; used in the event loop only."""
 
     def __init__(self, registry: SeriesRegistry, most: int) -> None:
         self._registry, self._most = registry, most
@@ -74,16 +74,17 @@ class Jobs:
         self._wake = asyncio.Event()
         self._runner: asyncio.Task[None] | None = None
         self.folder = registry.folder / "uploads"
-        # what jobs of a service that was killed have left
+        # files left behind by a service that was killed
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
 
     async def start(self) -> None:
-        """Read what is known of older jobs, and begin to work."""
+        """Load earlier jobs from the tables, then start running queued ones."""
 
         def work(changes: Changes) -> list[tuple[Any, ...]]:
             changes.tables.execute(
-                "update jobs set state = 'failed', error = 'the service was ended: send it again' "
+                "update jobs set state = 'failed', "
+                "error = 'the service stopped during this fit: send the file again' "
                 "where state = 'running'"
             )
             return changes.tables.execute(
@@ -97,7 +98,7 @@ class Jobs:
         self._runner = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
-        """End what runs."""
+        """Cancel the running fit, and delete its files."""
         if self._runner is not None:
             self._runner.cancel()
             with suppress(asyncio.CancelledError):
@@ -105,23 +106,25 @@ class Jobs:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def records(self) -> list[dict[str, Any]]:
-        """The newest first."""
+        """All jobs as JSON, the newest first."""
         return [job.record() for job in reversed(self._jobs.values())]
 
     def find(self, key: int) -> FitJob:
-        """The job of a key; refused where there is none."""
+        """The job with this key; refuses an unknown key."""
         if (job := self._jobs.get(key)) is None:
             raise not_found("job", key)
         return job
 
     def check_room(self) -> None:
-        """Refuse one more where there are too many."""
+        """Refuse another fit if too many are waiting or running."""
         running = sum(job.state == "running" for job in self._jobs.values())
         if running >= self._most:
-            raise Refusal(429, f"{running} fits wait or run already: send this one later")
+            raise Refusal(
+                429, f"{running} fits are already waiting or running: send this one later"
+            )
 
     async def add(self, name: str, file: Path, share: float) -> FitJob:
-        """Fit a model on a file, which is deleted afterwards."""
+        """Queue a fit on a file, which is deleted afterwards."""
         self.check_room()
 
         def work(changes: Changes) -> int:
@@ -150,7 +153,7 @@ class Jobs:
                 key = self._waiting.popleft()
                 file, share = self._files.pop(key)
                 try:
-                    await self._one(key, file, share)
+                    await self._run_job(key, file, share)
                     await self._end(key, "done", None)
                 except Exception as error:
                     refusal = refusal_of(error)
@@ -160,7 +163,7 @@ class Jobs:
                 finally:
                     file.unlink(missing_ok=True)
 
-    async def _one(self, key: int, file: Path, share: float) -> None:
+    async def _run_job(self, key: int, file: Path, share: float) -> None:
         name = self._jobs[key].name
         folder = self.folder / f"model-{key}"
         rows = await self._fit(key, file, folder, share)
@@ -195,7 +198,7 @@ class Jobs:
         return int(message["rows"])
 
     async def _push(self, key: int, name: str, file: Path) -> None:
-        """Have the rows of the file scored as a series of the model's name, if that is new."""
+        """Score the file's rows as a series of the model's name, unless it exists."""
         if name in self._registry.series:
             return
         batch = await asyncio.to_thread(read_table, file, max_rows=MAX_FITTED_ROWS)
@@ -230,7 +233,7 @@ class Jobs:
 
 
 def _ended(code: int | None) -> str:
-    """The reason why a fit ended without a result."""
+    """The error message of a fit that ended without a result."""
     if code == -signal.SIGKILL:
-        return "the fit was killed; it may have lacked memory: send fewer rows or columns"
-    return f"the fit made a mistake and ended with code {code}; the service's log says where"
+        return "the fit was killed, probably for lack of memory: send fewer rows or columns"
+    return f"the fit crashed with exit code {code}: see the service's log"

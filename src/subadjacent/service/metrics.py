@@ -1,6 +1,6 @@
 """Metrics for Prometheus: scores and alarms of series, and the state of the service.
 
-Gauges are made when they are read, so a deleted series has none. Of pushed series beyond a bound,
+Gauges are built at each scrape, so a deleted series has none. Beyond ``MAX_SERIES`` pushed series,
 those of the lowest severity are left out.
 """
 
@@ -18,40 +18,40 @@ from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
 
 MAX_SERIES, MAX_CHANNELS = 1_000, 50
-"""That have gauges of their own: Prometheus keeps each of them for weeks."""
+"""Series, and channels of each, with gauges of their own: Prometheus keeps each for weeks."""
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
 class Measures:
-    """All metrics."""
+    """The service's Prometheus metrics."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self._requests = Histogram(
             "subadjacent_request_seconds",
-            "How long requests took.",
+            "Duration of requests in seconds.",
             ("method", "route", "status"),
             buckets=SECONDS,
             registry=self.registry,
         )
         self._rows = Counter(
             "subadjacent_rows",
-            "Rows that came: taken, late or duplicate.",
+            "Rows received: taken, late or duplicate.",
             ("result",),
             registry=self.registry,
         )
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered."""
+        """Record the duration of an answered request."""
         known = method if method in METHODS else "other"
         # an event stream lasts as long as somebody listens
         if route != "/api/events":
             self._requests.labels(known, route, f"{status // 100}xx").observe(seconds)
 
     def rows(self, taken: int, late: int, duplicates: int) -> None:
-        """Rows came."""
+        """Count pushed rows by result: taken, late or duplicate."""
         for result, count in (("taken", taken), ("late", late), ("duplicate", duplicates)):
             if count:
                 self._rows.labels(result).inc(count)
@@ -61,7 +61,7 @@ class Measures:
         self.registry.register(_SeriesGauges(registry))
 
     def text(self) -> bytes:
-        """As Prometheus reads it."""
+        """All metrics in the Prometheus text format."""
         return generate_latest(self.registry)
 
 
@@ -69,20 +69,20 @@ OF_SERIES = {
     "anomaly_score": "Severity of the newest row.",
     "anomaly_threshold": "The score that opens an alarm.",
     "anomaly_alarm": "1 while an alarm is open.",
-    "anomaly_warm_up": "0 to 1: warm-up done.",
+    "anomaly_warm_up": "Share of the warm-up that is done, 0 to 1.",
 }
 """Gauges of a series, and their help."""
 
 OF_CHANNELS = {
-    "anomaly_channel_score": "What a channel adds at the newest row.",
-    "anomaly_expected": "What a channel was expected to be at the newest row.",
+    "anomaly_channel_score": "Contribution of a channel to the score of the newest row.",
+    "anomaly_expected": "Expected value of a channel at the newest row.",
 }
 """Gauges of every channel of a series."""
 
 OF_POLLED_CHANNELS = {
     "anomaly_value": "The newest value of a channel.",
-    "anomaly_expected_low": "The lowest value that is expected of a channel.",
-    "anomaly_expected_high": "The highest value that is expected of a channel.",
+    "anomaly_expected_low": "Lower end of a channel's expected range.",
+    "anomaly_expected_high": "Upper end of a channel's expected range.",
 }
 """Gauges of the channels of a series that is polled."""
 
@@ -92,11 +92,11 @@ class _SeriesGauges(Collector):
         self._registry = registry
 
     def describe(self) -> list[Metric]:
-        """Nothing: all is made when it is read."""
+        """No metrics in advance: all are built at each scrape."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """The newest row of every series, and the state of the service."""
+        """Gauges of the newest row of every series, and of the service's queues."""
         registry = self._registry
         shown = _shown(list(registry.series.values()))
         names = OF_SERIES | OF_CHANNELS
@@ -120,7 +120,7 @@ class _SeriesGauges(Collector):
 
 
 def _shown(every: list[LiveSeries]) -> list[tuple[LiveSeries, dict[str, str]]]:
-    """Series that have gauges, and their labels: all that are polled, the worst of the others."""
+    """Series with gauges, and their labels: all polled ones, the most severe of the others."""
     polled = [series for series in every if series.labels is not None]
     others = [series for series in every if series.labels is None]
     others.sort(key=lambda one: (one.open_alarm is None, -one.severity))

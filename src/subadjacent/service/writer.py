@@ -26,7 +26,7 @@ from subadjacent.service.scoring import ScoreCall, ScoredRows
 log = logging.getLogger(__name__)
 
 MAX_GROUP_TASKS, MAX_GROUP_ROWS = 200, 2_000
-"""Tasks and rows of one transaction; others wait for about a tenth of a second."""
+"""Tasks and rows of one transaction; the rest wait about a tenth of a second."""
 
 GATHER_SECONDS = 0.01
 """From the beginning of one transaction to that of the next, while several requests come at a time:
@@ -37,12 +37,12 @@ CHORE_SECONDS = 1.0
 """From one chore, such as deleting old rows, to the next."""
 
 MAX_TASKS = 10_000
-"""Tasks that may wait; clients are told to come again beyond that."""
+"""Queued tasks; beyond that, clients are told to send again later."""
 
 
 @dataclass(slots=True, eq=False)
 class Changes:
-    """The changes of one task: to the tables, and what follows from them.
+    """The table changes of one task, and the events and callbacks that follow.
 
     ``touched`` are series whose state in memory must follow the tables. Once all is on disk,
     ``events`` are sent to listeners and ``then`` is called in the event loop; ``undo`` is called if
@@ -67,24 +67,24 @@ Work = Callable[[Changes], Any]
 
 
 class Push(Protocol):
-    """Rows that are pushed to one series."""
+    """A batch of rows pushed to one series."""
 
     name: str
 
     def prepare(self, tables: sqlite3.Connection) -> ScoreCall | None:
-        """Rows to score, if there are any; changes nothing."""
+        """The scoring call for the rows, or None if there are none; changes nothing."""
 
     def finish(
         self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
     ) -> Any:
-        """Write scored rows and return the result, or raise what went wrong."""
+        """Write the scored rows and return the result, or raise the scoring error."""
 
 
 class Owner(Protocol):
-    """Keeps in memory what the tables say."""
+    """The in-memory state that mirrors the tables."""
 
     def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
-        """Read these series from the tables again: their changes were not kept."""
+        """Reload these series from the tables after a rollback."""
 
     def publish(self, events: list[LiveEvent]) -> None:
         """Send events to listeners; called in the event loop."""
@@ -93,15 +93,15 @@ class Owner(Protocol):
         """Begin to score rows of several series; return a function that waits for the results."""
 
     def learn(self) -> bool:
-        """Use a moment without work; return whether another one is of use."""
+        """Learn while idle; return whether there is more to learn."""
 
     def do_chores(self, changes: Changes) -> None:
-        """Do a piece of work that can wait; called about every second."""
+        """Run periodic maintenance; called about every second."""
 
 
 @dataclass(slots=True, eq=False)
 class _Task:
-    """Work that waits, or rows that are pushed, and whoever waits for the result."""
+    """A queued task, work or a push, and the future of its result."""
 
     future: asyncio.Future[Any]
     work: Work | None
@@ -119,7 +119,7 @@ class _Task:
 
 
 class _Group:
-    """Tasks that share a transaction.
+    """Tasks that share one transaction.
 
     Pushes are scored before anything is done, so one that follows other work, or another push to
     its series, waits for the next transaction. A group that is scored while the one ``before`` is
@@ -151,7 +151,7 @@ class _Group:
 
 
 class Writer:
-    """Does work of the event loop in its own thread."""
+    """The thread that runs all tasks that write to the tables."""
 
     def __init__(
         self,
@@ -172,16 +172,16 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the thread."""
         self._thread.start()
 
     async def stop(self, last: Work) -> None:
-        """Do what has queued, then a last piece of work, then end."""
+        """Finish all queued tasks, run ``last``, then end the thread."""
         try:
             await self.do(last)
         except Refusal as refusal:
-            # as after a kill: the next start makes anew what is not there
-            log.warning("the last piece of work was not done: %s", refusal)
+            # as after a kill: the next start rebuilds what is missing
+            log.warning("the final task failed: %s", refusal)
         with self._wake:
             self._stopping = True
             self._wake.notify()
@@ -189,20 +189,20 @@ class Writer:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it works."""
+        """Whether the thread is running."""
         return self._thread.is_alive()
 
     @property
     def tasks_waiting(self) -> int:
-        """How many pieces of work have queued."""
+        """The number of queued tasks."""
         return len(self._urgent) + len(self._patient)
 
     async def do(self, work: Work, *, patient: bool = False) -> Any:
-        """The result of work, once it is on disk; ``patient`` work comes after all other."""
+        """Run work in a transaction; return its committed result. ``patient`` work runs last."""
         return await self._add(_Task(self._loop.create_future(), work), patient=patient)
 
     async def push(self, push: Push, rows: int, *, patient: bool = False) -> Any:
-        """The result of a push, once it is on disk."""
+        """Score and write a push; return its result once committed."""
         task = _Task(self._loop.create_future(), None, push, rows)
         return await self._add(task, patient=patient)
 
@@ -216,25 +216,26 @@ class Writer:
         return await task.future
 
     def _check_room(self, rows: int) -> None:
-        """Refuse work that would wait for too long."""
+        """Refuse a task if the queue is full or too slow."""
         why = ""
         # a request that fits in by itself is taken by an empty queue, however large it is
         if rows and self.rows_waiting and self.rows_waiting + rows > self._max_rows:
-            why = f"{self.rows_waiting:,} rows wait to be scored, and {self._max_rows:,} may"
+            queued = f"{self.rows_waiting:,} of at most {self._max_rows:,} rows"
+            why = f"no room in the scoring queue, which holds {queued}"
         elif self.tasks_waiting >= MAX_TASKS:
-            why = f"{self.tasks_waiting:,} requests wait, and no more may"
+            why = f"{self.tasks_waiting:,} requests are waiting, the most allowed"
         elif rows and self._urgent:
             # on a machine that is busy few rows wait long; what people click is done all the same
             waited = clock.monotonic() - self._urgent[0].since
             if waited >= self._max_seconds:
-                why = f"rows wait for {waited:.0f} s to be scored, the machine is too busy"
+                why = f"the machine is too busy: rows have waited {waited:.0f} s to be scored"
         if why:
-            raise Refusal(429, f"{why}: send this again in a moment")
+            raise Refusal(429, f"{why}; send this again in a moment")
 
     def _run(self) -> None:
         last_chore = clock.monotonic()
         ahead: _Group | None = None
-        while (group := ahead or self._next()) is not None:
+        while (group := ahead or self._next_group()) is not None:
             ahead = self._do(group) if group.tasks else None
             if ahead is None and len(group.tasks) > 1:
                 clock.sleep(max(0.0, group.began + GATHER_SECONDS - clock.monotonic()))
@@ -243,8 +244,8 @@ class Writer:
                 self._do_chores()
                 last_chore = clock.monotonic()
 
-    def _next(self) -> _Group | None:
-        """The next group; empty after a moment without work; None in the end."""
+    def _next_group(self) -> _Group | None:
+        """The next group of tasks; empty if none is queued; None once stopped."""
         with self._wake:
             if not self._urgent and not self._patient and self._stopping:
                 return None
@@ -286,7 +287,7 @@ class Writer:
             return False
 
     def _do(self, group: _Group) -> _Group | None:
-        """Do a group in one transaction; return the next one if its rows are being scored."""
+        """Run a group in one transaction; return the next group if it is being scored."""
         changes, ahead = Changes(self._tables, touched=group.touched), None
         try:
             self._tables.execute("begin immediate")
@@ -294,17 +295,17 @@ class Writer:
                 self._begin_scoring(group)
             self._finish_scoring(group)
             ahead = self._score_ahead(group)
-            done = [(task, *self._one(task, changes)) for task in group.tasks]
+            done = [(task, *self._run_task(task, changes)) for task in group.tasks]
             self._tables.execute("commit")
         except Exception as error:
-            refusal = self._give_up(error, changes)
+            refusal = self._roll_back(error, changes)
             self._deliver([(task, None, refusal) for task in group.tasks], Changes(self._tables))
         else:
             self._deliver(done, changes)
         return ahead
 
     def _begin_scoring(self, group: _Group) -> None:
-        """Score the rows of all pushes in one call; an error is kept for when it is their turn."""
+        """Score all pushes in one call; store an error of preparing one in its task."""
         calls = []
         for task in group.tasks:
             try:
@@ -318,7 +319,7 @@ class Writer:
         group.results = self._owner.score(calls) if calls else list
 
     def _finish_scoring(self, group: _Group) -> None:
-        """Wait until all pushes have a result, or an error."""
+        """Wait for the scores; store each result or error in its task."""
         assert group.results is not None
         called = [task for task in group.tasks if task.call is not None]
         try:
@@ -328,8 +329,8 @@ class Writer:
         for task, scored in zip(called, found, strict=True):
             task.scored = scored
 
-    def _one(self, task: _Task, group: Changes) -> tuple[Any, Refusal | None]:
-        """Do one task; where it fails, only its own changes are undone."""
+    def _run_task(self, task: _Task, group: Changes) -> tuple[Any, Refusal | None]:
+        """Run one task; if it fails, undo only its own changes."""
         own = Changes(self._tables)
         if task.call is not None:
             own.touched.add(task.call.key)
@@ -358,12 +359,12 @@ class Writer:
             self._owner.do_chores(changes)
             self._tables.execute("commit")
         except Exception as error:
-            self._give_up(error, changes)
+            self._roll_back(error, changes)
         else:
             self._deliver([], changes)
 
-    def _give_up(self, error: Exception, changes: Changes) -> Refusal:
-        """Roll a transaction back. Whatever happened, this thread goes on: there is no other."""
+    def _roll_back(self, error: Exception, changes: Changes) -> Refusal:
+        """Roll a transaction back. This thread must never die: there is no other."""
         refusal = refusal_of(error)
         if refusal.status == 500:
             log.error("a transaction failed", exc_info=error)
@@ -374,7 +375,7 @@ class Writer:
                 self._tables.execute("rollback")
             self._undo(changes)
         except Exception:
-            log.exception("what the tables say cannot be read")
+            log.exception("cannot reload series from the tables")
         return refusal
 
     def _undo(self, changes: Changes) -> None:

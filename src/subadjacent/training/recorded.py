@@ -36,7 +36,7 @@ def make_pass(
     compiled: bool = False,
     group: Group = ALONE,
 ) -> Pass:
-    """Steps over all the windows, one epoch after the other.
+    """A pass over all windows, recorded as a CUDA graph where possible.
 
     Recorded where the optimisers are of the kind that can be, the network allows it, and no other
     process has a part in the step: messages between processes are not recorded.
@@ -53,7 +53,7 @@ def make_pass(
 
 
 class RecordedPass(Pass):
-    """A pass whose step is recorded together with the choice and gathering of its windows.
+    """A pass recorded as a CUDA graph: choosing windows, gathering them, and the training step.
 
     Nothing is copied to the device in a step, nor waited for. The last batch of an epoch may be
     a smaller one and runs as it is.
@@ -115,7 +115,7 @@ class RecordedPass(Pass):
 
 
 class Recorded(Generic[T]):
-    """A function without arguments that is recorded on its fourth call, and replayed after.
+    """A function without arguments, recorded as a CUDA graph on its fourth call, then replayed.
 
     It must read and write the same tensors in every call. What it returns is overwritten by the
     next one. ``around`` gives a context to run and record in; ``before`` is called just before
@@ -166,7 +166,7 @@ class Recorded(Generic[T]):
 
 @contextmanager
 def _compiled_layers(model: Network, compiled: bool) -> Iterator[None]:
-    """Swap every layer for its compiled form while a step is run or recorded.
+    """A context in which every layer of the network is replaced by its compiled form.
 
     A network with fused kernels of our own does not use its layers: nothing is compiled.
 

@@ -1,4 +1,4 @@
-"""Which rows of files to fit on, and the fit."""
+"""Choose the rows of files to fit on, and fit a detector."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class TrainingRows:
     def of(
         self, frame: pl.DataFrame, as_written: Callable[[str], Any] = lambda _: None
     ) -> pl.Series:
-        """Whether each row of a frame is one to fit on; refuses to choose none.
+        """A mask of the rows of a frame to fit on; refuses an empty selection.
 
         ``as_written`` reads a time that is written as those of the files (``Rows.read_time``).
         """
@@ -47,7 +47,7 @@ class TrainingRows:
     def chosen(
         self, frame: pl.DataFrame, as_written: Callable[[str], Any] = lambda _: None
     ) -> pl.Series:
-        """Whether each row of a frame is one to fit on; there may be none."""
+        """A mask of the rows of a frame to fit on; may be all False."""
         import polars as pl
 
         row, length = pl.int_range(pl.len()), pl.len()
@@ -101,13 +101,13 @@ def _number(until: str, rule: str) -> float:
 
 
 def rows_to_fit_on(frame: pl.DataFrame, training: pl.Series) -> pl.DataFrame:
-    """The rows that ``TrainingRows.of`` chose; not copied where they are the first ones."""
+    """The rows of the mask ``training``; not copied if they are the first ones."""
     count = int(training.sum())
     return frame.head(count) if training[:count].all() else frame.filter(training)
 
 
 def fit(detector: BaseDetector, rows: Rows, training: TrainingRows, watch: Watch = ignore) -> int:
-    """Fit a detector on some rows of files; return how many they were."""
+    """Fit a detector on the training rows of files; return their number."""
     frame = rows.whole(labels="skip").frame
     frame = rows_to_fit_on(frame, training.of(frame, rows.read_time))
     detector.fit(frame, watch=watch)

@@ -23,7 +23,7 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
     """Fit a detector on several workers of the cluster; within ``connected``.
 
     Each worker holds all rows, and a part of every batch. Each has a GPU of its own where the
-    cluster has so many and the detector may use them.
+    cluster has enough and the detector may use them.
 
     Parameters
     ----------
@@ -62,7 +62,9 @@ def fit_together(detector: Detector, X: Any, *, workers: int, restarts: int = 3)
     require_whole("workers", workers, least=1)
     require_whole("restarts", restarts, least=0)
     if workers > (cores := int(resource("CPU"))):
-        raise InputError(f"workers must be at most the {cores} that the cluster has; got {workers}")
+        raise InputError(
+            f"workers must be at most {cores}, the CPU cores of the cluster; got {workers}"
+        )
     gpus = getattr(detector, "device", "cpu") != "cpu" and resource("GPU") >= workers
     kept: Any = ray.remote(num_cpus=0)(_Kept).remote()
     # of what Ray Train writes on the way, nothing is needed afterwards

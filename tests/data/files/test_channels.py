@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import Any
 
@@ -213,15 +212,6 @@ def test_a_blank_label_matters_only_where_labels_are_needed(
     parts = list(rows.chunks(1, labels="take"))
     assert [part.labels is None for part in parts] == [False, True, True]
     assert len(rows.whole(labels="take")) == 3
-
-
-def test_labels_that_are_skipped_are_not_read(
-    open_text: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING)
-    part = open_text("a,y\n1,0\n2,1\n", label="y").whole(labels="skip")
-    assert part.labels is None
-    assert part.frame.columns == ["a"]
 
 
 # Parquet

@@ -7,8 +7,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from subadjacent.data.files.layouts import (
     PATTERNS,
@@ -153,20 +151,6 @@ FORMATS = [
     ),
     *((kind, "%Y%m%d" + clock) for kind, clocks in DIGIT_CLOCKS.items() for clock in clocks),
 ]
-
-MOMENTS = st.datetimes(
-    # years that two digits tell
-    datetime(1970, 1, 2), datetime(2068, 12, 30),
-    timezones=st.integers(-14 * 60, 14 * 60).map(lambda m: timezone(timedelta(minutes=m))),
-)  # fmt: skip
-
-
-@settings(max_examples=30, deadline=None, derandomize=True)
-@given(moments=st.lists(MOMENTS, min_size=1, max_size=30), case=st.sampled_from(FORMATS))
-def test_any_moments_read_back_in_every_layout_and_format(
-    moments: list[datetime], case: tuple[str, str]
-) -> None:
-    assert_reads_back(moments, *case)
 
 
 def test_hard_moments_read_back_in_every_layout_and_format() -> None:

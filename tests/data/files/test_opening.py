@@ -74,14 +74,6 @@ def test_no_more_is_unpacked_than_a_bound_allows(
         assert file.read() == TEXT
 
 
-def test_a_large_file_may_unpack_to_many_times_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(opening, "UNPACKED_FLOOR", 0)
-    with open_bytes(put(tmp_path, gzip.compress(TEXT)), "x") as file:
-        assert len(file.read()) == len(TEXT)
-
-
 def test_a_bomb_is_refused_by_what_it_says_of_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,240 +18,157 @@ from subadjacent.data.files import Columns, open_files
 
 ROWS = 240
 JOINED = "date and clock"
-START = datetime(2024, 1, 13)
 WADI_LABEL = "Attack LABLE (1:No Attack, -1:Attack)"
 WADI_PATH = "\\\\WIN-25J4RO10SBF\\LOG_DATA\\SUTD_WADI\\LOG_DATA\\"
 
 
-def value(row: int, channel: int = 0) -> float:
-    """A wave of one channel, a little out of step with the others."""
-    return 50 + 10 * math.sin(row / 9 + channel) + (row * 7919 + channel * 104729) % 97 / 97
-
-
-def at(row: int, minutes: float = 1) -> datetime:
-    """The time of a row."""
-    return START + timedelta(minutes=minutes * row)
-
-
-def flagged(row: int) -> bool:
-    """Whether a row of those that are not fitted on is labelled."""
-    return 200 <= row < 210
-
-
-def table(*head: str, row: Callable[[int], str], end: str = "\n", tail: str = "") -> str:
-    """Lines of a header, a line a row, and what comes after them."""
-    return end.join([*head, *map(row, range(ROWS))]) + end + tail
-
-
-def german(number: float) -> str:
-    """1234.5 as 1.234,5."""
-    return f"{number:,.1f}".translate(str.maketrans(",.", ".,"))
-
-
-def nab() -> str:
-    """Numenta's benchmark: a time and a value."""
-    return table("timestamp,value", row=lambda n: f"{at(n, 5):%Y-%m-%d %H:%M:%S},{value(n)}")
-
-
-def skab() -> str:
-    """A test bench in Skoltech: semicolons, two columns of labels."""
-    return table(
-        "datetime;Accelerometer1RMS;Current;Volume Flow RateRMS;anomaly;changepoint",
-        row=lambda n: (
-            f"{at(n, 1 / 60):%Y-%m-%d %H:%M:%S};{value(n)};{value(n, 1)};{value(n, 2)};"
-            f"{int(flagged(n))}.0;{int(n == 200)}.0"
-        ),
-    )
-
-
-def swat() -> str:
-    """Water treatment in Singapore: stages above the header, spaces, AM and PM, labels as words."""
-    return table(
-        ",P1,,P2,",
-        " Timestamp,FIT101,LIT101, MV101,Normal/Attack",
-        row=lambda n: (
-            f" {at(n, 1 / 60):%d/%m/%Y %I:%M:%S %p},{value(n)},{value(n, 1)},{n % 2 + 1},"
-            f"{('A ttack' if n == 205 else 'Attack') if flagged(n) else 'Normal'}"
-        ),
-    )
-
-
-def wadi() -> str:
-    """Water distribution: a title, row numbers, date and time apart, a label of 1 and -1."""
-    return table(
-        ",,,,,",
-        f'Row,Date,Time,{WADI_PATH}1_AIT_001_PV,{WADI_PATH}1_FS_001_PV,"{WADI_LABEL}"',
-        row=lambda n: (
-            f"{n + 1},{at(n):%m/%d/%Y},{at(n):%I:%M:%S}.000 {at(n):%p},{value(n)},{value(n, 1)},"
-            f"{-1 if flagged(n) else 1}"
-        ),
-    )
-
-
-def yahoo() -> str:
-    """Yahoo's S5, benchmark A3: seconds since 1970, anomaly and changepoint beside their causes."""
-    return table(
-        "timestamps,value,anomaly,changepoint,trend,noise,seasonality1",
-        row=lambda n: (
-            f"{1416726000 + 3600 * n},{value(n)},{int(flagged(n))},{int(n == 200)},{n / 9:.3f},"
-            f"{value(n, 1) - 50:.4f},{math.sin(n / 9):.4f}"
-        ),
-    )
-
-
-def air_quality() -> str:
-    """UCI's air quality: decimal commas, -200 for missing, empty columns and rows at the end."""
-    return table(
-        "Date;Time;CO(GT);PT08.S1(CO);T;RH;;",
-        row=lambda n: (
-            f"{at(n, 60):%d/%m/%Y};{at(n, 60):%H.%M.%S};"
-            f"{-200 if n == 9 else f'{value(n):.1f}'.replace('.', ',')};{1000 + n};"
-            f"{f'{value(n, 1):.1f}'.replace('.', ',')};{f'{value(n, 2):.1f}'.replace('.', ',')};;"
-        ),
-        end="\r\n",
-        tail=";;;;;;;\r\n" * 20,
-    )
-
-
-def household() -> str:
-    """UCI's household power: date and time apart, a question mark for what is missing."""
-    return table(
-        "Date;Time;Global_active_power;Voltage",
-        row=lambda n: (
-            f"{at(n):%d/%m/%Y};{at(n):%H:%M:%S};"
-            + ("?;?" if n == 50 else f"{value(n):.3f};{value(n, 1):.3f}")
-        ),
-    )
-
-
-def transformer() -> str:
-    """ETTh1: an hourly date, loads, and the oil temperature."""
-    return table(
-        "date,HUFL,HULL,OT",
-        row=lambda n: f"{at(n, 60)},{value(n):.4f},{value(n, 1):.4f},{value(n, 2):.4f}",
-    )
-
-
-def turbofan() -> str:
-    """NASA's turbofan engines: no header, columns of spaces, two spaces at the end of a line."""
-    return table(row=lambda n: f"1 {n % 9}  {value(n):.4f} {value(n, 1):.2f}  0.0003 ")
-
-
-def machine_temperature() -> bytes:
-    """The same as NAB's, packed as people pass it on."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("machine_temperature_system_failure.csv", nab())
-        archive.writestr("__MACOSX/._machine_temperature_system_failure.csv", b"\0\0")
-    return packed.getvalue()
-
-
-def grafana() -> str:
-    """Grafana's export: quoted names, units behind numbers, text beside them."""
-    return table(
-        '"Time","cpu {host=""a""}","mem","status"',
-        row=lambda n: f'{at(n)},{value(n):.1f}%,"{value(n, 1):.0f},{n % 999:03}","OK, {n}"',
-    )
-
-
-def influx() -> str:
-    """InfluxDB's annotated CSV: comments with as many cells as the table, names of hosts."""
-    return table(
-        "#group,false,false,false,false,true",
-        "#datatype,string,long,dateTime:RFC3339,double,string",
-        "#default,_result,,,,",
-        ",result,table,_time,_value,host",
-        row=lambda n: f",,0,{at(n):%Y-%m-%dT%H:%M:%SZ},{value(n)},server-a",
-        end="\r\n",
-    )
-
-
-def logger() -> str:
-    """Campbell's TOA5: a line about the logger, then names, units and how each was measured."""
-    return table(
-        '"TOA5","Station","CR1000","1234","CR1000.Std.25","CPU:met.CR1","4711","Ten_Min"',
-        '"TIMESTAMP","RECORD","AirTC_Avg","WS_ms"',
-        '"TS","RN","Deg C","meters/second"',
-        '"","","Avg","Smp"',
-        row=lambda n: f'"{at(n, 10)}",{n % 7},{"NAN" if n == 30 else value(n)},{value(n, 1)}',
-        end="\r\n",
-    )
-
-
-def excel() -> str:
-    """Excel in German: a title, thousands, per cent and errors, and an end that DOS wrote."""
-    return table(
-        "Messwerte Anlage 3",
-        "",
-        "Zeit;Leistung;Auslastung;Bemerkung",
-        row=lambda n: (
-            f"{at(n, 15):%d.%m.%Y %H:%M};{'#DIV/0!' if n == 3 else german(1000 + value(n))};"
-            f"{value(n, 1):.0f} %;{'Wartung' if n % 5 else ''}"
-        ),
-        end="\r\n",
-        tail="\x1a",
-    )
-
-
 @dataclass(frozen=True)
-class Wanted:
-    """What a layout is to be read as."""
+class Layout:
+    """A layout, as a header and a template of its rows, and how it is read."""
 
-    make: Callable[[], str | bytes]
+    head: str
+    row: str
+    """With the number ``n``, time ``t``, values ``a``, ``b``, ``c`` and label ``y`` of a row."""
     channels: tuple[str, ...]
     time: str | None
     label: str | None = None
+    step: timedelta = timedelta(minutes=1)
+    labels: tuple[str, str] = ("0", "1")
+    odd: tuple[int, str] = (-1, "")
+    """One row that is written otherwise."""
+    end: str = "\n"
+    tail: str = ""
     encoding: str = "utf-8"
     suffix: str = "csv"
     missing: tuple[str, ...] = ()
 
+    def text(self) -> str:
+        lines = [*self.head.splitlines(), *map(self.line, range(ROWS))]
+        return self.end.join(lines) + self.end + self.tail
 
+    def line(self, n: int) -> str:
+        numbers = {
+            name: 50 + 10 * math.sin(n / 9 + place) + (n * 7919 + place * 104729) % 97 / 97
+            for place, name in enumerate("abc")
+        }
+        template = self.odd[1] if n == self.odd[0] else self.row
+        t, y = datetime(2024, 1, 13) + n * self.step, self.labels[is_anomalous(n)]
+        return template.format(n=n, t=t, y=y, **numbers)
+
+
+def is_anomalous(row: int) -> bool:
+    return 200 <= row < 210
+
+
+SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
+NAB = Layout("timestamp,value", "{t:%Y-%m-%d %H:%M:%S},{a}", ("value",), "timestamp")
 LAYOUTS = {
-    "NAB": Wanted(nab, ("value",), "timestamp"),
-    "SKAB": Wanted(
-        skab, ("Accelerometer1RMS", "Current", "Volume Flow RateRMS"), "datetime", "anomaly"
+    "NAB": NAB,
+    "SKAB": Layout(
+        "datetime;Accelerometer1RMS;Current;Volume Flow RateRMS;anomaly;changepoint",
+        "{t:%Y-%m-%d %H:%M:%S};{a};{b};{c};{y}.0;0.0",
+        ("Accelerometer1RMS", "Current", "Volume Flow RateRMS"), "datetime", "anomaly",
+        SECOND, odd=(200, "{t:%Y-%m-%d %H:%M:%S};{a};{b};{c};1.0;1.0"),
     ),
-    "SWaT": Wanted(
-        swat, ("FIT101", "LIT101", "MV101"), "Timestamp", "Normal/Attack"
+    # stages above the header, spaces, AM and PM, labels as words
+    "SWaT": Layout(
+        ",P1,,P2,\n Timestamp,FIT101,LIT101, MV101,Normal/Attack",
+        " {t:%d/%m/%Y %I:%M:%S %p},{a},{b},1,{y}",
+        ("FIT101", "LIT101", "MV101"), "Timestamp", "Normal/Attack",
+        SECOND, ("Normal", "Attack"), (205, " {t:%d/%m/%Y %I:%M:%S %p},{a},{b},2,A ttack"),
     ),
-    "WADI": Wanted(
-        wadi, (f"{WADI_PATH}1_AIT_001_PV", f"{WADI_PATH}1_FS_001_PV"), JOINED, WADI_LABEL,
+    # a title, row numbers, date and time apart, a label of 1 and -1
+    "WADI": Layout(
+        f',,,,,\nRow,Date,Time,{WADI_PATH}1_AIT_001_PV,{WADI_PATH}1_FS_001_PV,"{WADI_LABEL}"',
+        "{n},{t:%m/%d/%Y},{t:%I:%M:%S}.000 {t:%p},{a},{b},{y}",
+        (f"{WADI_PATH}1_AIT_001_PV", f"{WADI_PATH}1_FS_001_PV"), JOINED, WADI_LABEL,
+        labels=("1", "-1"),
     ),
-    "Yahoo S5": Wanted(
-        yahoo, ("value", "trend", "noise", "seasonality1"), "timestamps", "anomaly"
+    # seconds since 1970, anomaly and changepoint beside their causes
+    "Yahoo S5": Layout(
+        "timestamps,value,anomaly,changepoint,trend,noise,seasonality1",
+        "{t:%s},{a},{y},0,{b:.3f},{c:.4f},0.5",
+        ("value", "trend", "noise", "seasonality1"), "timestamps", "anomaly", HOUR,
+        odd=(200, "{t:%s},{a},1,1,{b:.3f},{c:.4f},0.4"),
     ),
-    "UCI air quality": Wanted(
-        air_quality, ("CO(GT)", "PT08.S1(CO)", "T", "RH"), JOINED,
-        missing=("-200",),
+    # decimal commas, -200 for missing, empty columns and rows at the end
+    "UCI air quality": Layout(
+        "Date;Time;CO(GT);PT08.S1(CO);T;RH;;",
+        "{t:%d/%m/%Y};{t:%H.%M.%S};{a:.0f},6;1360;{b:.0f},6;{c:.0f},9;;",
+        ("CO(GT)", "PT08.S1(CO)", "T", "RH"), JOINED, step=HOUR,
+        odd=(9, "{t:%d/%m/%Y};{t:%H.%M.%S};-200;1292;{b:.0f},9;{c:.0f},7;;"),
+        end="\r\n", tail=";;;;;;;\r\n" * 20, missing=("-200",),
     ),
-    "UCI household power": Wanted(
-        household, ("Global_active_power", "Voltage"), JOINED
+    "UCI household power": Layout(
+        "Date;Time;Global_active_power;Voltage",
+        "{t:%d/%m/%Y};{t:%H:%M:%S};{a:.3f};{b:.3f}",
+        ("Global_active_power", "Voltage"), JOINED,
+        odd=(50, "{t:%d/%m/%Y};{t:%H:%M:%S};?;?"),
     ),
-    "ETTh1": Wanted(transformer, ("HUFL", "HULL", "OT"), "date"),
-    "NASA turbofan": Wanted(
-        turbofan, tuple(f"column_{n}" for n in range(1, 6)), None, suffix="txt"
+    "ETTh1": Layout(
+        "date,HUFL,HULL,OT", "{t},{a:.4f},{b:.4f},{c:.4f}", ("HUFL", "HULL", "OT"), "date",
+        step=HOUR,
     ),
-    "NAB in a zip": Wanted(machine_temperature, ("value",), "timestamp", suffix="zip"),
-    "Grafana": Wanted(grafana, ('cpu {host="a"}', "mem"), "Time"),
-    "InfluxDB": Wanted(influx, ("table", "_value"), "_time"),
-    "TOA5 logger": Wanted(logger, ("RECORD", "AirTC_Avg", "WS_ms"), "TIMESTAMP", suffix="dat"),
-    "Excel, German": Wanted(excel, ("Leistung", "Auslastung"), "Zeit", encoding="utf-16-le"),
+    # no header, columns of spaces, two spaces at the end of a line
+    "NASA turbofan": Layout(
+        "", "1 {n}  {a:.4f} {b:.2f}  0.0003 ", tuple(f"column_{n}" for n in range(1, 6)), None,
+        suffix="txt",
+    ),
+    # quoted names, units behind numbers, text beside them
+    "Grafana": Layout(
+        '"Time","cpu {host=""a""}","mem","status"', '{t},{a:.1f}%,"{b:.0f},123","OK, {n}"',
+        ('cpu {host="a"}', "mem"), "Time",
+    ),
+    # comments with as many cells as the table, names of hosts
+    "InfluxDB": Layout(
+        "#group,false,false,false,false,true\n"
+        "#datatype,string,long,dateTime:RFC3339,double,string\n"
+        "#default,_result,,,,\n,result,table,_time,_value,host",
+        ",,0,{t:%Y-%m-%dT%H:%M:%SZ},{a},server-a", ("table", "_value"), "_time", end="\r\n",
+    ),
+    # a line about the logger, then names, units and how each was measured
+    "TOA5 logger": Layout(
+        '"TOA5","Station","CR1000","1234","CR1000.Std.25","CPU:met.CR1","4711","Ten_Min"\n'
+        '"TIMESTAMP","RECORD","AirTC_Avg","WS_ms"\n'
+        '"TS","RN","Deg C","meters/second"\n"","","Avg","Smp"',
+        '"{t}",3,{a},{b}', ("RECORD", "AirTC_Avg", "WS_ms"), "TIMESTAMP",
+        odd=(30, '"{t}",4,NAN,{b}'), end="\r\n", suffix="dat",
+    ),
+    # a title, thousands, per cent and errors, and an end that DOS wrote
+    "Excel, German": Layout(
+        "Messwerte Anlage 3\n\nZeit;Leistung;Auslastung;Bemerkung",
+        "{t:%d.%m.%Y %H:%M};1.0{a:02.0f},5;{b:.0f} %;Wartung",
+        ("Leistung", "Auslastung"), "Zeit", odd=(3, "{t:%d.%m.%Y %H:%M};#DIV/0!;{b:.0f} %;"),
+        end="\r\n", tail="\x1a", encoding="utf-16-le",
+    ),
 }  # fmt: skip
+
+
+def read(layout: Layout, file: Path) -> None:
+    rows = open_files([str(file)], Columns(missing=layout.missing))
+    assert rows.channels == layout.channels
+    # a date and a clock are joined to a time that no column has
+    assert rows.named.time == (None if layout.time == JOINED else layout.time)
+    whole = rows.whole(labels="take")
+    assert len(whole) == ROWS
+    assert (whole.times is None) == (layout.time is None)
+    if layout.label is not None:
+        assert rows.named.label == layout.label
+        assert list(whole.labels) == [int(is_anomalous(row)) for row in range(ROWS)]
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_a_public_layout_is_read(tmp_path: Path, name: str) -> None:
-    wanted = LAYOUTS[name]
-    content = wanted.make()
-    file = tmp_path / f"data.{wanted.suffix}"
-    file.write_bytes(content if isinstance(content, bytes) else content.encode(wanted.encoding))
-    rows = open_files([str(file)], Columns(missing=wanted.missing))
-    assert rows.channels == wanted.channels
-    # a date and a clock are joined to a time that no column has
-    assert rows.named.time == (None if wanted.time == JOINED else wanted.time)
-    whole = rows.whole(labels="take")
-    assert len(whole) == ROWS
-    assert (whole.times is None) == (wanted.time is None)
-    if wanted.label is not None:
-        assert rows.named.label == wanted.label
-        assert list(whole.labels) == [int(flagged(row)) for row in range(ROWS)]
+    layout = LAYOUTS[name]
+    file = tmp_path / f"data.{layout.suffix}"
+    file.write_bytes(layout.text().encode(layout.encoding))
+    read(layout, file)
+
+
+def test_a_table_in_a_zip_of_a_mac_is_read(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("machine_temperature_system_failure.csv", NAB.text())
+        archive.writestr("__MACOSX/._machine_temperature_system_failure.csv", b"\0\0")
+    (tmp_path / "data.zip").write_bytes(packed.getvalue())
+    read(NAB, tmp_path / "data.zip")

@@ -26,18 +26,6 @@ def kinds(*cells: str) -> list[str]:
     return [form.kind for form in find_forms(pl.Series(cells))]
 
 
-def test_text_without_a_zone_stays_without_one() -> None:
-    cases: list[Any] = [
-        "2024-01-31T12:00:00",
-        "2024-01-31 12:00:00",
-        " 2024-01-31 12:00 ",
-        "2024/01/31 12:00:00.000",
-        "31.1.2024 12:00",
-    ]
-    for text in cases:
-        assert parsed([text]) == [NOON]
-
-
 def test_text_with_a_zone_becomes_utc() -> None:
     for text in ["2024-01-31T12:00:00Z", "2024-01-31 13:30:00+01:30", "2024-01-31 07:00-0500"]:
         assert parsed([text]) == [NOON.replace(tzinfo=UTC)]
@@ -99,19 +87,6 @@ def test_numbers_beyond_the_calendar_are_not_times() -> None:
 
 def test_dates_become_midnights() -> None:
     assert parsed([date(2024, 1, 31)]) == [datetime(2024, 1, 31)]
-
-
-def test_a_cell_in_another_form_is_null() -> None:
-    for cell in [
-        "hello",
-        "2024-13-01",
-        "2024-01-31 25:00",
-        "2024-01-31 12:00:99",
-        "2024-01-31 12:00Z",
-        "",
-    ]:
-        form = only_form(pl.Series(["2024-01-31 12:00"]))
-        assert form.read(pl.Series([cell])).to_list() == [None]
 
 
 def test_a_whole_counter_takes_no_decimals() -> None:

@@ -18,9 +18,9 @@ from subadjacent.methods.method import Fitted, Model
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.method import (
-    FEWEST_ROWS,
-    LEAST_UNIT,
-    MOST_CHANNELS,
+    MAX_CHANNELS,
+    MIN_ROWS,
+    MIN_UNIT,
     EntityFit,
     ViewsMethod,
     _last_segments,
@@ -92,7 +92,7 @@ def slow_unit(scores: Floats) -> float:
     place = 0.99 * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
-    return max(ordered[below] + (place - below) * (ordered[above] - ordered[below]), LEAST_UNIT)
+    return max(ordered[below] + (place - below) * (ordered[above] - ordered[below]), MIN_UNIT)
 
 
 @as_they_are
@@ -136,7 +136,7 @@ def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
 @as_they_are
 def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
     found = own_unit([np.zeros(50)], FULL)
-    assert found.unit == LEAST_UNIT
+    assert found.unit == MIN_UNIT
     assert not found.scores.any()
 
 
@@ -269,14 +269,14 @@ def test_of_a_single_series_rows_are_counted_as_views_learn() -> None:
 
 def test_more_channels_than_can_be_held_against_each_other_are_refused_at_once() -> None:
     seen: list[Progress] = []
-    wide = TrainSeries(np.zeros((20, MOST_CHANNELS + 1)))
+    wide = TrainSeries(np.zeros((20, MAX_CHANNELS + 1)))
     with pytest.raises(InputError, match=r"at most 2,000 channels.*got 2,001: fit groups"):
         fit(wide, run=Runtime(watch=seen.append))
     assert seen == []
 
 
 def test_as_many_channels_as_are_allowed_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subadjacent.methods.views.method.MOST_CHANNELS", 2)
+    monkeypatch.setattr("subadjacent.methods.views.method.MAX_CHANNELS", 2)
     rng = np.random.default_rng(0)
     assert len(fit(TrainSeries(rng.normal(size=(90, 2)))).scores[0]) == 90
 
@@ -311,7 +311,7 @@ def test_few_entities_are_fitted_in_this_process() -> None:
 
 
 def test_too_few_rows_are_refused() -> None:
-    message = f"X must have at least {FEWEST_ROWS} rows; the longest series has n_samples=7"
+    message = f"X must have at least {MIN_ROWS} rows; the longest series has n_samples=7"
     with pytest.raises(InputError, match=message):
         fit(series(7), series(3))
     assert np.isfinite(fit(series(8)).held_out[0]).all()
@@ -323,18 +323,18 @@ def test_rows_that_stay_alike_are_warned_of_once(caplog: pytest.LogCaptureFixtur
     slower = slow[60:] - slow[:-60]
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         fit(TrainSeries(noise, entity="noise"))
-    assert "too few rows" not in caplog.text
+    assert "too few effectively" not in caplog.text
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         fit(
             TrainSeries(noise, entity="noise"),
             TrainSeries(slow, entity="slow"),
             TrainSeries(slower, entity="mean"),
         )
-    assert "2 of 3 series have too few rows to promise how many alarms will come" in caplog.text
+    assert "2 of 3 series have too few effectively independent rows" in caplog.text
     # the one that says least is named
-    assert "the 600 rows of slow say as much as" in caplog.text
-    assert "and 40 are needed" in caplog.text
-    assert caplog.text.count("too few rows") == 1
+    assert "slow has only" in caplog.text
+    assert "(600 rows, strongly autocorrelated), and at least 40 are needed" in caplog.text
+    assert caplog.text.count("too few effectively") == 1
 
 
 @pytest.mark.parametrize(("independent", "warned"), [(39.9, True), (40.0, False)])
@@ -345,7 +345,7 @@ def test_as_many_independent_rows_as_are_needed_are_enough(
     views = ViewsFit(NO_VIEWS, [], [], independent)
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         _warn_of_few_rows([one], [EntityFit(views, 1.0, np.zeros(0), np.zeros(0))])
-    assert ("300 rows of the series" in caplog.text) == warned
+    assert ("the series has only 40 (300 rows" in caplog.text) == warned
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(149, True), (150, False)])
@@ -362,7 +362,7 @@ def test_views_that_know_nothing_of_a_series_are_said_so(caplog: pytest.LogCaptu
     short = TrainSeries(np.random.default_rng(0).normal(size=(300, 2)), entity="pump")
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         found = ViewsMethod(ViewSettings(views=("state",))).fit([short], Runtime())
-    assert "none of the chosen views can judge pump, of 300 rows and 2 channels" in caplog.text
+    assert "none of the chosen views can assess pump, of 300 rows and 2 channels" in caplog.text
     assert not found.models.of("pump").assess(short.values).score.any()
     caplog.clear()
     with caplog.at_level(logging.WARNING, logger="subadjacent"):

@@ -44,8 +44,9 @@ def state() -> tuple[Arrays, dict[str, Any]]:
     return dict(saved.arrays), json.loads(json.dumps(saved.facts))
 
 
-@pytest.mark.parametrize("lookahead", ["full", 0, 30])
-@pytest.mark.parametrize("lengths", [(2500,), (400, 300), (45, 70), (12,)])
+@pytest.mark.parametrize(
+    ("lengths", "lookahead"), [((2500,), "full"), ((400, 300), 0), ((45, 70), 30), ((12,), "full")]
+)
 def test_what_is_saved_is_restored_the_same(lengths: tuple[int, ...], lookahead: int | str) -> None:
     saved = model(lengths, lookahead)
     arrays, facts = saved.state()
@@ -158,9 +159,9 @@ def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("typical", "typical must not be negative; got -"),
+        ("typical", "typical, the median surprise of each view, must not be negative; got -"),
         ("deviation", r"deviation must be above 0; got \[-"),
-        ("rhythm.gains", "rhythm.gains must be above 0; got -"),
+        ("rhythm.gains", "rhythm.gains, the scale factors of residuals, must be above 0; got -"),
     ],
 )
 def test_what_must_not_be_negative_is_refused(name: str, message: str) -> None:
@@ -208,7 +209,7 @@ def test_channels_of_shapes_that_are_not_there_or_twice_are_refused(channels: li
     [
         ("grains", [2, 0], "grains must be a whole number of at least 1; got 0"),
         ("grains", [2.5], "grains must be a whole number of at least 1; got 2.5"),
-        ("grains", [], "grains must not be empty where there are shapes"),
+        ("grains", [], "grains must not be empty for a model with a shape view"),
         ("novelty", {"state": -1}, "novelty.state must be a finite number of at least 0; got -1"),
         ("novelty", {"shape": "much"}, "novelty.shape must be a finite number"),
     ],

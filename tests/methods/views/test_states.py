@@ -22,9 +22,9 @@ from subadjacent.methods.views.nearest import nearest
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.methods.views.states import (
-    FEWEST_ROWS,
     GUARD,
-    MOST_REFERENCES,
+    MAX_REFERENCES,
+    MIN_ROWS,
     PRIOR_ROWS,
     StateFit,
     StateView,
@@ -177,7 +177,7 @@ AWKWARD: dict[str, list[Rows]] = {
 
 @pytest.mark.parametrize("parts", AWKWARD.values(), ids=list(AWKWARD))
 def test_a_fit_is_the_definition(parts: list[Rows]) -> None:
-    assert (GUARD, PRIOR_ROWS, FEWEST_ROWS) == (50, 20, 500)
+    assert (GUARD, PRIOR_ROWS, MIN_ROWS) == (50, 20, 500)
     sums = FoldSums(parts)
     axes = sums.everything.axes()
     found = fit(*parts)
@@ -313,9 +313,9 @@ def test_training_rows_are_not_much_farther_than_rows_to_come() -> None:
 
 
 def test_references_are_bounded_and_two_fits_are_identical() -> None:
-    rows = waves(MOST_REFERENCES + 2000, seed=8)
+    rows = waves(MAX_REFERENCES + 2000, seed=8)
     first, again = fit(rows), fit(rows)
-    assert 0.9 * MOST_REFERENCES < len(first.view.references) <= MOST_REFERENCES
+    assert 0.9 * MAX_REFERENCES < len(first.view.references) <= MAX_REFERENCES
     assert len(first.view.usual) == len(first.view.references)
     np.testing.assert_array_equal(first.view.references, again.view.references)
     np.testing.assert_array_equal(first.view.usual, again.view.usual)
@@ -323,7 +323,7 @@ def test_references_are_bounded_and_two_fits_are_identical() -> None:
 
 
 def test_distances_grow_no_faster_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_REFERENCES", 100)
+    monkeypatch.setattr(module, "MAX_REFERENCES", 100)
     distances: list[int] = []
 
     def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Page, expect
 
 from live_service import LiveService
+from report.browsing import Tabs
 
 # milliseconds: never reached, however busy the machine is
 PATIENCE = 60_000
@@ -23,18 +24,8 @@ def address(service: LiveService) -> str:
     return f"http://127.0.0.1:{service.port}"
 
 
-class Opener:
-    """Opens the page, and writes down every error, warning and request that leaves the host."""
-
-    def __init__(self, browser: Browser, address: str) -> None:
-        self.browser, self.address = browser, address
-        self.complaints: list[str] = []
-        self.contexts: list[BrowserContext] = []
-
-    def close(self) -> None:
-        """Close what was opened."""
-        for context in self.contexts:
-            context.close()
+class Opener(Tabs):
+    """Opens the page of a service."""
 
     def __call__(
         self,
@@ -44,30 +35,14 @@ class Opener:
         scheme: Any = "light",
         ready: bool = True,
         before: Callable[[Page], None] = lambda _: None,
-        touch: bool = False,
     ) -> Page:
-        context = self.browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=touch
-        )
-        self.contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        tab = context.new_page()
-        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        tab.on("console", self.said)
-        tab.on("request", self.asked)
+        tab = self.new(width, scheme)
+        tab.context.set_default_timeout(PATIENCE)
         before(tab)
         tab.goto(f"{self.address}/#{quote(series)}")
         if ready:
             tab.wait_for_selector("html[data-ready]")
         return tab
-
-    def said(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
-
-    def asked(self, request: Request) -> None:
-        if urlsplit(request.url).netloc != urlsplit(self.address).netloc:
-            self.complaints.append(request.url)
 
 
 def page(tab: Page, code: str, *arguments: Any) -> Any:

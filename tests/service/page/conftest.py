@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
 
 from live_service import LiveService, live
-from report.browsing import Call, modules
 from service.page.browsing import Opener, address
 from service.page.made_rows import HOSTILE, HOSTILE_CHANNEL, push, rows
 
@@ -21,12 +20,6 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
         push(started, "fan", rows(["speed"], 0, 300, seed=1))
         push(started, HOSTILE, rows([HOSTILE_CHANNEL, "other"], 0, 300, seed=2))
         yield started
-
-
-@pytest.fixture(scope="session")
-def module(browser: Browser) -> Callable[[str], Call]:
-    """Gives JavaScript modules by name, to call functions in them."""
-    return modules(browser)
 
 
 @pytest.fixture

@@ -56,6 +56,7 @@ def test_without_a_choice_the_worst_series_is_shown(opened: Opener) -> None:
     expect(tab.locator("#detail-title")).to_have_text("fan")
 
 
+@pytest.mark.sweep
 def test_an_address_that_names_no_series_shows_the_worst(opened: Opener) -> None:
     # the page itself would write the sign of percent another way
     tab = opened(series="", before=lambda tab: tab.goto(f"{opened.address}/#50%"))
@@ -76,6 +77,7 @@ def test_a_link_to_a_series_leads_there_in_an_open_page(opened: Opener) -> None:
     assert tab.url.endswith("#fan")
 
 
+@pytest.mark.sweep
 def test_the_chosen_series_is_in_sight_in_a_long_list(opened: Opener, backend: LiveService) -> None:
     names = [f"zz {number:02}" for number in range(30)]
     for name in names:
@@ -231,6 +233,7 @@ def test_an_alarm_is_marked_as_normal(opened: Opener, backend: LiveService) -> N
     assert backend.get(f"/api/alarms/{number}")["normal"] is True
 
 
+@pytest.mark.sweep
 def test_a_note_can_be_left_unwritten(opened: Opener, backend: LiveService) -> None:
     push(backend, "unread", rows(["a"], 0, 400, jump=(390, 400)))
     tab = opened(series="unread")
@@ -255,7 +258,7 @@ def test_a_series_is_muted_and_unmuted(opened: Opener, backend: LiveService) -> 
     assert backend.get("/api/series/fan")["state"] != "muted"
 
 
-def test_whose_clock_a_time_is_of_is_told(opened: Opener, backend: LiveService) -> None:
+def test_a_time_names_its_clock(opened: Opener, backend: LiveService) -> None:
     for name, last, told in (
         ("with a zone", "2026-01-01T12:00:00+02:00", "last 2026-01-01 10:00 UTC ·"),
         ("without one", "2026-01-01T12:00:00", "last 2026-01-01 12:00 ·"),

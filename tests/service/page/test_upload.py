@@ -83,9 +83,7 @@ def test_a_dropped_file_is_fitted_its_alarms_appear_and_rows_go_on(
     assert view(tab)[1] == end + 60_000
 
 
-def test_what_is_wrong_with_a_file_is_told_and_can_be_put_away(
-    opened: Opener, tmp_path: Path
-) -> None:
+def test_the_error_of_a_file_is_shown_and_can_be_dismissed(opened: Opener, tmp_path: Path) -> None:
     tab = opened()
     path = tmp_path / "short.csv"
     path.write_text("a,b\n1,2\n", encoding="utf-8")
@@ -113,7 +111,8 @@ def test_a_fit_is_followed_again_when_the_service_is_back(opened: Opener) -> Non
     opened.complaints.clear()
 
 
-def test_whoever_puts_a_fit_away_is_not_led_to_it(opened: Opener) -> None:
+@pytest.mark.sweep
+def test_a_dismissed_fit_is_not_opened(opened: Opener) -> None:
     tab = opened(series="fan")
     running = {"state": "running", "step": "fitting", "done": 0, "total": 0}
     tab.route("**/api/jobs/*", lambda route: route.fulfill(json=running))

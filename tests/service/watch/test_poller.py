@@ -158,7 +158,7 @@ def test_a_restart_goes_on_and_comes_to_the_same_alarms(past: Past, tmp_path: Pa
 
     async def second_part(found: Polled) -> None:
         await found.poller.catch_up(past.at(AGAIN + 5))
-        assert found.said == [f"{MACHINES}: goes on with 3 series from before"]
+        assert found.said == [f"{MACHINES}: resumed 3 stored series"]
         # only the last minute, to see what is there, and the rows since
         assert found.api.asked[1][0] == past.at(CHANGE + 11)
         found_by["restarted"] = [rows_by_machine(found), found.alarms()]
@@ -249,7 +249,7 @@ def test_a_series_that_a_client_pushes_is_left_alone(past: Past, tmp_path: Path)
         await found.poller.catch_up(past.at(601))
         assert found.registry.series[name].rows == 400
         assert found.said[1] == (
-            f"{name!r} is not watched: a client has pushed a series of this name"
+            f"{name!r} is not watched: a client already pushes a series of this name"
         )
 
     polled(past, tmp_path, follow)
@@ -291,7 +291,7 @@ def test_an_outage_is_reported_once_and_hides_what_is_too_old(
         assert await turn() == 750
         assert shown() == 3
         assert found.number("anomaly_watch_failures_total", reason="unreachable") == 8
-        assert found.said.count(f"{MACHINES}: answered again") == 1
+        assert found.said.count(f"{MACHINES}: rows are read again") == 1
         assert sum("no rows" in text for text in found.said) == 1
 
     polled(past, tmp_path, follow)

@@ -83,7 +83,7 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
         # the alarm that was open when it was killed is still the same one
         assert alarms == 1
         later = (tmp_path / "said").read_text().removeprefix(said)
-        assert "plant_load: goes on with 2 series from before" in later
+        assert "plant_load: resumed 2 stored series" in later
         assert "learned" not in later
         assert "Traceback" not in later
 
@@ -104,6 +104,6 @@ def test_a_server_that_is_down_is_said_once_and_asked_again(tmp_path: Path) -> N
         assert process.wait(timeout=GENEROUS) == 128 + signal.SIGINT
     said = (tmp_path / "said").read_text().splitlines()
     assert sum("up: no rows (" in line for line in said) == 1
-    assert sum("up: answered again" in line for line in said) == 1
+    assert sum("up: rows are read again" in line for line in said) == 1
     assert said[-1] == "interrupted; nothing was half-written"
     assert not any("Traceback" in line for line in said)

@@ -118,7 +118,7 @@ def test_what_is_told_changes_nothing_of_what_is_judged() -> None:
         np.testing.assert_array_equal(found, wanted, err_msg=name)
 
 
-@pytest.mark.parametrize("together", [1, 3, 7, MINI_BATCH])
+@pytest.mark.parametrize("together", [1, 7])
 def test_answers_do_not_depend_on_how_rows_come(together: int) -> None:
     rows, event = day(700), slice(500, 520)
     rows[event, 0] += 9
@@ -130,11 +130,9 @@ def test_answers_do_not_depend_on_how_rows_come(together: int) -> None:
             np.testing.assert_allclose(array, other, rtol=1e-7, atol=1e-9, err_msg=name)
 
 
-@pytest.mark.parametrize(
-    "stop", [1, MINI_BATCH, BURN_IN - 1, BURN_IN, 100, 20 * MINI_BATCH, 333, 1_000]
-)
+@pytest.mark.parametrize("stop", [1, BURN_IN - 1, BURN_IN, 20 * MINI_BATCH, 333])
 def test_a_restored_learner_goes_on_as_if_nothing_had_been(stop: int) -> None:
-    rows, scores = day(1_200), np.abs(noise(1_200, 1))[:, 0]
+    rows, scores = day(600), np.abs(noise(600, 1))[:, 0]
     learner = Learner(2)
     learner.learn_training_rows(rows[:stop], scores[:stop])
     other = Learner.restore({name: array.copy() for name, array in learner.state().items()})
@@ -174,15 +172,6 @@ def test_a_mini_batch_is_learned_from_before_the_next_row_or_when_there_is_time(
     assert found.keys() == expected.keys()
     for name, array in found.items():
         np.testing.assert_array_equal(array, expected[name], err_msg=name)
-
-
-def test_state_does_not_grow() -> None:
-    learner = Learner(1)
-    sizes = []
-    for _ in range(3):
-        learner.learn_training_rows(noise(5_000, 1))
-        sizes.append(sum(array.nbytes for array in learner.state().values()))
-    assert max(sizes) < 1.05 * min(sizes)
 
 
 def test_rows_of_an_alarm_are_not_learned_from() -> None:
@@ -319,13 +308,14 @@ def test_several_channels_say_more_than_one() -> None:
     assert all_of_them.severity[0] > 1.3 * alone.severity[0]
 
 
-def test_noise_alarms_about_as_rarely_as_was_asked_for() -> None:
-    counts = []
-    for seed in range(6):
+@pytest.mark.parametrize("seeds", [1, pytest.param(6, marks=pytest.mark.sweep)])
+def test_noise_alarms_about_as_rarely_as_was_requested(seeds: int) -> None:
+    count = 0
+    for seed in range(seeds):
         severity = judged(Learner(2, return_period=500), noise(3_000, 2, seed)).severity
-        counts.append(np.count_nonzero(severity[500:] >= 1))
-    # 6 x 2,500 rows, one in 500: 30 are accepted
-    assert 10 <= sum(counts) <= 60
+        count += np.count_nonzero(severity[500:] >= 1)
+    # 2,500 rows each, one in 500: 5 are accepted
+    assert 5 * seeds / 3 <= count <= 10 * seeds
 
 
 def test_a_wrong_expectation_does_not_confirm_itself() -> None:
@@ -355,8 +345,7 @@ def test_a_channel_that_calms_down_is_reported() -> None:
     assert np.count_nonzero(severity[1_200:1_300] >= 1) <= 3
 
 
-@pytest.mark.parametrize("channels", [slice(0, 1), slice(None)])
-@pytest.mark.parametrize("first", [1_700, 1_724, 1_748, 1_772])
+@pytest.mark.parametrize(("first", "channels"), [(1_700, slice(0, 1)), (1_748, slice(None))])
 def test_a_short_gap_in_a_cycle_is_no_news(first: int, channels: slice) -> None:
     rows = day(2_000)
     missing = np.zeros(rows.shape, dtype=bool)
@@ -373,19 +362,16 @@ def test_a_short_gap_in_a_cycle_is_no_news(first: int, channels: slice) -> None:
     assert max(severity) < 1
 
 
-@pytest.mark.parametrize("together", [1, MINI_BATCH])
-def test_a_relation_that_breaks_is_severe_though_no_channel_does_anything_new(
-    together: int,
-) -> None:
+def test_a_relation_that_breaks_is_severe_though_no_channel_does_anything_new() -> None:
     # four gauges of the same load, of which one follows another load for a while
     load, other = lfilter([0.44], [1, -0.9], noise(2_000, 2, seed=3), axis=0).T
     rows = load[:, None] * [1, -2, 3, -4] + 0.1 * noise(2_000, 4, seed=103)
     broken = rows.copy()
     event = slice(1_500, 1_560)
     broken[event, 1] = -2 * other[event]
-    assert judged(Learner(4), rows, together).severity[1_000:].max() < 1
-    found = judged(Learner(4), broken, together)
+    assert judged(Learner(4), rows).severity[1_000:].max() < 1
+    found = judged(Learner(4), broken)
     assert found.severity[event].max() > 1
     assert found.by_channel[event].sum(axis=0).argmax() == 1
     # by itself the channel is as it always was
-    assert judged(Learner(1), broken[:, 1:2], together).severity[event].max() < 1
+    assert judged(Learner(1), broken[:, 1:2]).severity[event].max() < 1

@@ -30,20 +30,20 @@ SPACE = " "
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
 HEAD_LINES = 50
 UNIT_LINES = 2
-"""Lines of units below a header, and of how each column was measured: loggers write two."""
+"""Most lines of units or measurement methods below a header; loggers write two."""
 
 MIN_SHARE_ALIKE = 0.9
-"""Share of lines that spaces must cut into as many cells, for they stand in text as well."""
+"""Least share of lines with equal cell counts, for spaces to be the separator."""
 
 Line = tuple[int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """How a table is laid out.
+    """The layout of a table of text.
 
-    ``first_line`` is where its rows begin, ``named_by`` the line that says how many cells each
-    has. ``comma_thousands`` says that commas stand between thousands.
+    ``first_line`` is the line of the first row, ``named_by`` the line that sets the number of
+    cells. With ``comma_thousands``, commas separate thousands.
     """
 
     separator: str
@@ -69,12 +69,12 @@ class _Record(NamedTuple):
 
     @property
     def filled(self) -> int:
-        """How many cells hold something."""
+        """The number of non-empty cells."""
         return sum(bool(cell.strip()) for cell in self.cells)
 
     @property
     def is_row(self) -> bool:
-        """Whether some cell holds a number or a time."""
+        """Whether this is a data row: some cell holds a number or a time."""
         return any(map(_is_value, self.cells))
 
 
@@ -132,7 +132,7 @@ def find_layout(head: str, name: str) -> TableLayout:
 
 
 def join_spaces(line: str, separator: str) -> str:
-    """A line with one separator between cells, where several spaces separate as one does."""
+    """A line with runs of spaces collapsed, if spaces are the separator."""
     return SPACE.join(line.split()) if separator == SPACE else line
 
 
@@ -148,7 +148,7 @@ def _numbered(head: str) -> list[Line]:
 
 
 def _begins_with_hash(line: str) -> bool:
-    """Whether a line begins with #, and not with a word for missing that does."""
+    """Whether a line begins with #, and not with a missing-value word such as #N/A."""
     start = line.lstrip()[:12].lower()
     words = tuple(word for word in MISSING if word.startswith("#"))
     return start.startswith("#") and not start.startswith(words)
@@ -160,7 +160,7 @@ def _count(line: str, separator: str) -> int:
 
 
 def _find_separator(lines: Sequence[str]) -> str:
-    """The mark that cuts most lines into as many cells, more than one."""
+    """The separator that cuts most lines into the same number of cells."""
     best, likeliest = (0.0, False, 1), ""
     for separator in SEPARATORS:
         width, alike = _commonest_width(lines, separator)
@@ -197,7 +197,7 @@ def _records(lines: Sequence[Line], separator: str, name: str) -> list[_Record]:
 
 
 def _find_header(records: Sequence[_Record]) -> tuple[int | None, int]:
-    """Which record is the header, None if none is, and which is the first row."""
+    """The index of the header, or None, and of the first row."""
     width = Counter(len(record.cells) for record in records).most_common(1)[0][0]
     wide = [place for place, record in enumerate(records) if len(record.cells) == width]
     row = next((place for place in wide if records[place].is_row), None)
@@ -219,7 +219,7 @@ def _find_header(records: Sequence[_Record]) -> tuple[int | None, int]:
 
 
 def _are_units(record: _Record, row: _Record) -> bool:
-    """Whether a record has words where a row has numbers."""
+    """Whether a record has units: text where a row has values."""
     return len(record.cells) == len(row.cells) and any(
         _is_value(value) and not is_missing(unit)
         for unit, value in zip(record.cells, row.cells, strict=True)
@@ -229,7 +229,7 @@ def _are_units(record: _Record, row: _Record) -> bool:
 def _commented_header(
     comments: Sequence[Line], row: _Record, separator: str, name: str
 ) -> _Record | None:
-    """The last comment above the rows, if it holds as many names."""
+    """The last comment above the rows, if it names every column."""
     above = [line for line in comments if line[0] < row.line]
     if not above:
         return None

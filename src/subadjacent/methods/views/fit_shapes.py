@@ -37,16 +37,16 @@ SHORTER = 4
 CYCLES, NO_CYCLE = (32, 400), 200
 # windows of all phases that others are compared with. A third costs up to eight points where a
 # shape is what is new, three times as many gain up to two (same entry)
-MOST_REFERENCES = 1_000
+MAX_REFERENCES = 1_000
 # a length takes part if so many windows of it follow each other in the training rows
-FEWEST_WINDOWS = 10
+MIN_WINDOWS = 10
 # a channel with no more different values than this is a flag, and has no shape
-FLAG_VALUES = 8
+MAX_FLAG_VALUES = 8
 # values that are looked at to tell
-ENOUGH_VALUES = 5_000
+SAMPLED_VALUES = 5_000
 # a channel takes part if this share of its windows is not flat. A quarter or three quarters change
 # up to two points, either way (same entry)
-LEAST_MOVING = 0.5
+MIN_MOVING_SHARE = 0.5
 
 
 class ShapeFit(NamedTuple):
@@ -138,9 +138,9 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> Le
     length = POINTS * grain
     counts = [max(len(part) - length + 1, 0) for part in values]
     total = sum(counts)
-    if total < (FEWEST_WINDOWS - 1) * length:
+    if total < (MIN_WINDOWS - 1) * length:
         return None
-    chosen = spread_out(total, min(MOST_REFERENCES, -(-total // grain)))
+    chosen = spread_out(total, min(MAX_REFERENCES, -(-total // grain)))
     # windows that are judged: every few rows, from the first row of each segment on
     starts = np.cumsum([0, *counts])[:-1]
     judged = np.concatenate(
@@ -157,7 +157,7 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> Le
     unseen = np.zeros(len(judged))
     for channel in moving:
         points, deviations = _joined([z_normalised(part[:, channel], grain) for part in values])
-        if np.mean(deviations > FLAT / 2) < LEAST_MOVING:
+        if np.mean(deviations > FLAT / 2) < MIN_MOVING_SHARE:
             continue
         own = points[chosen].astype(np.float16)
         squares = _held_out_squares(points[judged], judged, own, chosen, length)
@@ -210,4 +210,4 @@ def _far(
 def _is_flag(values: Sequence[Rows], channel: int) -> bool:
     """Whether a channel has few different values."""
     some = np.concatenate([part[:, channel] for part in values])
-    return len(np.unique(some[spread_out(len(some), ENOUGH_VALUES)])) <= FLAG_VALUES
+    return len(np.unique(some[spread_out(len(some), SAMPLED_VALUES)])) <= MAX_FLAG_VALUES

@@ -1,4 +1,4 @@
-"""The default's method: views of every entity, in the entity's own unit.
+"""The method of the default detector: views of every entity, scores in its own unit.
 
 Shapes: T rows of a segment, C channels.
 """
@@ -34,29 +34,29 @@ log = logging.getLogger(__name__)
 # the share of normal rows that scores below an entity's unit
 SHARE = 0.99
 # least unit, for an entity whose rows have hardly any surprise
-LEAST_UNIT = 2e-3
-# rows and entities that the model for entities never seen learns from: more of them take longer
+MIN_UNIT = 2e-3
+# rows and entities that the model for unseen entities learns from: more of them take longer
 # than all the rest of a fleet (reproduce/log.md, "The linear default rebuilt")
 POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
 # from this many entities, or values in several entities, starting processes pays off
 MANY_ENTITIES, MANY_VALUES = 100, 5_000_000
 # fewer rows than this are refused
-FEWEST_ROWS = 8
+MIN_ROWS = 8
 # more channels than this are refused: each is regressed on all others, in time that grows with the
 # cube of their number and memory that grows with its square. 2,000 rows of 2,000 channels take
 # minutes on two cores and 3 GB
-MOST_CHANNELS = 2_000
+MAX_CHANNELS = 2_000
 # an unbroken segment of fewer times the band's reach has little to learn from
-FEW_ROWS = 5
+MIN_ROWS_PER_REACH = 5
 # independent rows; with fewer, the rate of alarms is not to be relied on: with 8 to 33 of them some
-# processes have 5 to 15 times the alarms asked for, with more none has more than 3 times
+# processes have 5 to 15 times the alarms requested, with more none has more than 3 times
 # (reproduce/log.md, "What contamination promises")
-FEWEST_INDEPENDENT = 40
+MIN_INDEPENDENT_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class ViewsMethod(Method):
-    """Fits views of each entity, and of all together for entities never seen."""
+    """Fits the views of each entity, and pooled views for unseen entities."""
 
     settings: ViewSettings = field(default_factory=ViewSettings)
 
@@ -73,7 +73,7 @@ class ViewsMethod(Method):
     def fit_with_causal(
         self, series: Sequence[TrainSeries], run: Runtime
     ) -> tuple[Fitted, Fitted | None]:
-        """Fit this and the causal method; what is the same for both is learned once."""
+        """Fit this and the causal method; the parts they share are fitted once."""
         causal = self.causal()
         if causal is None:
             return self.fit(series, run), None
@@ -81,7 +81,7 @@ class ViewsMethod(Method):
         return self.fitted(series, fits), causal.fitted(series, causal_fits)
 
     def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
-        """Fit each series by itself; those of one shape at once, which is quicker."""
+        """Fit each series by itself; series of one shape are fitted together for speed."""
         fitted_series: list[Fitted | None] = [None] * len(series)
         alike: dict[tuple[object, ...], list[int]] = {}
         for place, one_series in enumerate(series):
@@ -121,13 +121,13 @@ class ViewsMethod(Method):
             yield self.fitted([one_series], EntityFits(scaler, [entity_fit], fit.entity))
 
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
-        """Fit the views of every entity, and of all together."""
+        """Fit the views of every entity, and the pooled views."""
         return self._fit_all(series, run, (self.settings,))[0]
 
     def _fit_all(
         self, series: Sequence[TrainSeries], run: Runtime, settings: tuple[ViewSettings, ...]
     ) -> list[EntityFits]:
-        """Fit every entity with each of several settings, the first of which are this method's."""
+        """Fit every entity with each of several settings; the first are this method's."""
         _check_channels(series)
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
@@ -153,14 +153,14 @@ class ViewsMethod(Method):
         by_settings = list(zip(*fits, strict=True))
         _warn_of_no_views(series, by_settings[0])
         _warn_of_few_rows(series, by_settings[0])
-        # the model for entities never seen comes last; a single series serves them itself
+        # the model for unseen entities comes last; a single series serves them itself
         return [
             EntityFits(scalers, list(entity_fits[: len(tasks)]), entity_fits[-1].views.entity)
             for entity_fits in by_settings
         ]
 
     def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
-        """The models, each in its entity's own unit."""
+        """The fitted models, each in its entity's own unit."""
         scalers, entities, pooled = fits
         models: dict[str, Model] = {
             one_series.entity: ViewsModel(
@@ -179,7 +179,7 @@ class ViewsMethod(Method):
     def _pooled_task(
         self, series: Sequence[TrainSeries], scalers: PerEntity[Scaler]
     ) -> list[_EntityTask]:
-        """The task for entities never seen: all entities together; none if there is only one."""
+        """The fit of all entities pooled, for unseen ones; empty for a single series."""
         if len(series) == 1:
             return []
         some = series[:: -(-len(series) // POOLED_ENTITIES)]
@@ -195,7 +195,7 @@ class ViewsMethod(Method):
 
 
 class _EntityTask(NamedTuple):
-    """An entity to be fitted with each of several settings: all that another process needs."""
+    """All that a process needs to fit one entity with several settings."""
 
     series: TrainSeries
     scaler: Scaler
@@ -213,7 +213,7 @@ class EntityFit(NamedTuple):
 
 
 class EntityFits(NamedTuple):
-    """Scales and fits of all entities, and the views of all together."""
+    """Scalers and fits of every entity, and the views fitted on all entities pooled."""
 
     scalers: PerEntity[Scaler]
     entities: list[EntityFit]
@@ -240,7 +240,7 @@ def _fit_entity(task: _EntityTask) -> list[EntityFit]:
 
 
 def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
-    """Scores of an entity's rows, divided by the score that one normal row in a hundred exceeds.
+    """Scores of an entity, divided by the 99% quantile of its normal rows' scores.
 
     Only rows that are no outliers count for this unit, and for the threshold. The
     forecasting views tell which rows are outliers; windows would spread them over many more rows.
@@ -255,7 +255,7 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     window = 0 if shapes is None else sum(shapes.reach) // 2
     normal = apart_from_outliers(level(fit.forecasting), reach, reach + window)
     scores = level(fit.unseen)
-    unit = max(quantiles(scores[normal], (SHARE,))[0], LEAST_UNIT)
+    unit = max(quantiles(scores[normal], (SHARE,))[0], MIN_UNIT)
     return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
 
 
@@ -271,17 +271,17 @@ def _last_segments(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
 
 
 def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
-    """Whether it takes longer to fit than to start processes."""
+    """Whether fitting takes longer than starting processes."""
     values = sum(one_series.values.size for one_series in series)
     return len(series) >= MANY_ENTITIES or (len(series) > 1 and values >= MANY_VALUES)
 
 
 def _warn_of_no_views(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) -> None:
-    """Warn of entities that none of the chosen views can judge."""
+    """Warn of entities that none of the chosen views can assess."""
     for one_series, fit in zip(series, fits, strict=False):
         if not fit.views.entity.forecasting and not fit.views.entity.novelty:
             log.warning(
-                "none of the chosen views can judge %s, of %d rows and %d channels: its scores "
+                "none of the chosen views can assess %s, of %d rows and %d channels: its scores "
                 "are 0; views='all' has views for any rows",
                 one_series.entity or "the series",
                 *one_series.values.shape,
@@ -293,26 +293,25 @@ def _warn_of_few_rows(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) 
     few = [
         (fit.views.independent, one_series)
         for one_series, fit in zip(series, fits, strict=False)
-        if fit.views.independent < FEWEST_INDEPENDENT
+        if fit.views.independent < MIN_INDEPENDENT_ROWS
     ]
     if few:
         independent, scarcest = min(few, key=lambda pair: pair[0])
         log.warning(
-            "%d of %d series have too few rows to promise how many alarms will come: the %d rows "
-            "of %s say as much as %d that have nothing to do with each other, and %d are needed; "
-            "expect several times as many alarms as contamination asks for, or none",
-            *(len(few), len(series), len(scarcest), scarcest.entity or "the series"),
-            *(round(independent), FEWEST_INDEPENDENT),
+            "%d of %d series have too few effectively independent rows for a reliable false-alarm "
+            "rate: %s has only %d (%d rows, strongly autocorrelated), and at least %d are needed. "
+            "Expect several times more or fewer alarms than requested",
+            *(len(few), len(series), scarcest.entity or "the series"),
+            *(round(independent), len(scarcest), MIN_INDEPENDENT_ROWS),
         )
 
 
 def _check_channels(series: Sequence[TrainSeries]) -> None:
     channels = series[0].values.shape[1]
-    if channels > MOST_CHANNELS:
+    if channels > MAX_CHANNELS:
         raise InputError.of(
             "X",
-            f"must have at most {MOST_CHANNELS:,} channels, each of which is held against all "
-            f"others",
+            f"must have at most {MAX_CHANNELS:,} channels, as each is regressed on all others",
             f"got {channels:,}",
             "fit groups of them that belong together, each by itself",
         )
@@ -320,14 +319,14 @@ def _check_channels(series: Sequence[TrainSeries]) -> None:
 
 def _check_rows(series: Sequence[TrainSeries], far: int) -> None:
     longest = max(map(len, series))
-    if longest < FEWEST_ROWS:
+    if longest < MIN_ROWS:
         raise InputError.of(
             "X",
-            f"must have at least {FEWEST_ROWS} rows",
+            f"must have at least {MIN_ROWS} rows",
             f"the longest series has n_samples={longest}",
         )
     segment = max(stop - start for one_series in series for start, stop in one_series.segments)
-    if segment < FEW_ROWS * far:
+    if segment < MIN_ROWS_PER_REACH * far:
         log.warning(
             "the longest unbroken segment has %d rows, few for neighbours up to %d rows away: "
             "expect false alarms",

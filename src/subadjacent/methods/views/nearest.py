@@ -1,4 +1,4 @@
-"""How far points are from the nearest of some references.
+"""The distance of points to their nearest reference point.
 
 Shapes: N points, R references, D dimensions.
 """
@@ -42,7 +42,7 @@ class Nearest(NamedTuple):
 
 
 class References:
-    """Points that others are compared with, prepared once.
+    """Reference points, prepared for nearest-neighbour search.
 
     Which one is nearest does not depend on how many points are asked about together: products in
     float32 find those that may be nearest, and differences in float64 decide between them.
@@ -66,12 +66,12 @@ class References:
 
     @property
     def size(self) -> int:
-        """Number of references, of all groups."""
+        """The number of reference points in all groups."""
         return len(self._points)
 
     @cached_property
     def _first(self) -> NDArray[np.bool_]:
-        """Which references are equal to none before them, (G, R): of equal ones the first is it."""
+        """The first of each set of equal references, as a mask, (G, R)."""
         first = np.zeros((len(self._table), self._count), dtype=bool)
         width = self._points.shape[1] * self._points.itemsize
         # adding 0 makes one number of the two zeros
@@ -93,7 +93,7 @@ class References:
         return Nearest(self._squares(points, which).astype(np.float32), which)
 
     def nearest_in_groups(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Squared distances of few points of each group (G, N, D) to the nearest of it, (G, N)."""
+        """Squared distances of points (G, N, D) to their group's nearest reference, (G, N)."""
         groups, count, width = points.shape
         which = self._which(points)
         which += self._starts.repeat(count)
@@ -101,7 +101,7 @@ class References:
         return squares.astype(np.float32).reshape(groups, count)
 
     def _which(self, points: Points) -> NDArray[np.int64]:
-        """The number of the nearest reference of its group to each of a few points (G, N, D)."""
+        """Index of the nearest reference in its group, for a few points (G, N, D)."""
         groups, count, width = points.shape
         brackets = points @ self._table  # (G, N, R)
         brackets += self._sizes.reshape(groups, 1, -1)
@@ -125,7 +125,7 @@ class References:
     def _which_one(
         self, point: Points, brackets: Points, which: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """The same of a single point, in fewer calls."""
+        """``_which`` for a single point, with less overhead."""
         (first,) = which
         limit = brackets[0, first] + ROUNDING * (np.square(point).sum() + self._sizes[first])
         may_be = brackets <= limit
@@ -136,7 +136,7 @@ class References:
     def _decided(
         self, points: Points, may_be: NDArray[np.bool_], group: NDArray[np.intp]
     ) -> NDArray[np.int64]:
-        """The nearest of those references that may be, by differences in float64."""
+        """Index of the nearest candidate reference, by differences in float64."""
         at, candidates = np.nonzero(may_be & self._first[group])
         squares = self._squares(points[at], group[at] * self._count + candidates)
         starts = np.searchsorted(at, np.arange(len(points)))
@@ -145,13 +145,13 @@ class References:
         return np.asarray(candidates[best][first])
 
     def _squares(self, points: Points, which: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Squared distances of points to some references, one each."""
+        """The squared distance of each point to its reference in ``which``."""
         apart = points.astype(np.float64) - self._points[which]
         return np.asarray(np.square(apart).sum(axis=1))
 
 
 class HasReferences(Protocol):
-    """What was learned by a view that compares points with references."""
+    """A view that compares points with learned references."""
 
     @property
     def references(self) -> NDArray[Any]:
@@ -162,7 +162,7 @@ _PREPARED: WeakKeyDictionary[HasReferences, References] = WeakKeyDictionary()
 
 
 def prepared(view: HasReferences) -> References:
-    """The references of a view, prepared once for all streams: of many series, and of twins.
+    """The references of a view, prepared once and shared by all its streams.
 
     They take little memory then, and stay in the processor's cache from one stream to the next.
     """

@@ -26,7 +26,7 @@ from subadjacent.scoring.weights import PartWeights
 
 
 def save(model: ViewsModel) -> State:
-    """All that was learned of an entity."""
+    """The fitted state of an entity's model, as arrays and JSON."""
     weights = model.entity.weights
     arrays: Arrays = {
         "center": model.scaler.center,
@@ -71,7 +71,7 @@ def _view_arrays(name: str, view: ForecastingView) -> Arrays:
 
 
 def _layout(neighbours: Neighbours) -> list[int]:
-    """Where neighbours stand, as ``Neighbours`` takes it."""
+    """The arguments of ``Neighbours``, as JSON."""
     return [neighbours.near, neighbours.behind, neighbours.ahead, neighbours.step]
 
 
@@ -92,14 +92,16 @@ def _references(view: StateView | ShapeView) -> Arrays:
 
 
 def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:
-    """The inverse of ``save``; refuses what does not fit."""
+    """The model that ``save`` wrote; refuses inconsistent arrays."""
     read = _Reader(state.arrays)
     scaler = Scaler(read("center", channels), read("deviation", channels), FAR_CLIP)
     forecasting = [name for name in settings.names if name in FORECASTING]
     count = sum(len(parts_of(name)) for name in forecasting)
     typical = read("typical", count)
     if (typical < 0).any():
-        raise InputError(f"typical must not be negative; got {typical.min()}")
+        raise InputError(
+            f"typical, the median surprise of each view, must not be negative; got {typical.min()}"
+        )
     weights = PartWeights(typical, read("comparable", count) > 0)
     layouts = state.facts["neighbours"]
     views = {name: _view(read, name, layouts, channels, settings) for name in forecasting}
@@ -149,12 +151,12 @@ def _shapes(
         usual = read(f"{key}.usual", count, least=0)
         lengths.append(ShapesOfLength(grain, own_channels, references, usual))
     if not lengths:
-        raise InputError("grains must not be empty where there are shapes")
+        raise InputError("grains must not be empty for a model with a shape view")
     return ShapeView(tuple(lengths), settings.window_ahead)
 
 
 class _Reader:
-    """Arrays by name, each checked for its shape and for values that are not finite."""
+    """Reads arrays by name, and checks that each is finite and of the right shape."""
 
     def __init__(self, arrays: Arrays) -> None:
         self.arrays = arrays
@@ -200,5 +202,7 @@ def _ridge(read: _Reader, name: str, layouts: list[list[int]], channels: int) ->
         models.append(BandRidge(neighbours, axes, weights, name == LOCAL))
     gains = read(f"{name}.gains", len(models), channels)
     if (gains <= 0).any():
-        raise InputError(f"{name}.gains must be above 0; got {gains.min()}")
+        raise InputError(
+            f"{name}.gains, the scale factors of residuals, must be above 0; got {gains.min()}"
+        )
     return SegmentRidge(tuple(models), gains)

@@ -35,18 +35,18 @@ from subadjacent.scoring.residual_scale import FLOOR, chunks
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
 # what is new, twice as many gain less than one (reproduce/log.md, "States and shapes")
-MOST_REFERENCES = 4_000
+MAX_REFERENCES = 4_000
 # rows next to each other are alike: references so close in time to a row say nothing. A fifth of it
 # changes less than half a point (same entry)
 GUARD = 50
 # fewer rows than this are no picture of all states
-FEWEST_ROWS = 10 * GUARD
+MIN_ROWS = 10 * GUARD
 # a prior: this many rows at the usual distance of all rows are added to those that are nearest to a
 # reference. A fifth or five times as many change little (same entry)
 PRIOR_ROWS = 20
 # a row's novelty counts in the score as if every channel had it, so that the channels share it
 # times their number, and times this at most: with hundreds of channels, explanations would overflow
-MOST_SHARED = 10
+MAX_SHARED = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -92,7 +92,7 @@ class StateView:
         # a row on its reference has no channel to blame
         total[total == 0] = 1
         shares = departures / total
-        shared = row_surprise * min(rows.shape[1], MOST_SHARED)
+        shared = row_surprise * min(rows.shape[1], MAX_SHARED)
         return Novelty(row_surprise, shared[:, None].astype(np.float32) * shares)
 
 
@@ -113,10 +113,10 @@ def fit_states(segments: Sequence[Rows], sums: FoldSums, floor: float = FLOOR) -
     """
     count = sum(map(len, segments))
     axes = sums.axes
-    if axes.shape[1] < 2 or count < FEWEST_ROWS:
+    if axes.shape[1] < 2 or count < MIN_ROWS:
         return None
     points = np.concatenate([along(segment, axes) for segment in segments])
-    chosen = spread_out(count, MOST_REFERENCES)
+    chosen = spread_out(count, MAX_REFERENCES)
     references = points[chosen]
     squares, which, fold_of = np.empty(count), np.empty(count, np.int64), np.empty(count, np.int64)
     closer = np.empty(count)

@@ -1,4 +1,4 @@
-"""Series that are learned from history, in the service's registry."""
+"""Learning a series from its history, for the service's registry."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from subadjacent.service.writer import Changes
 from subadjacent.streaming.answer import Answer
 
 LEARNED_AT_ONCE = 500
-"""Rows of history that are scored in one call: other requests wait no longer than for these."""
+"""Rows of history scored in one call; other requests wait no longer than for these."""
 
 
 def watched_series(registry: SeriesRegistry) -> dict[str, tuple[str, str]]:
-    """Query and fingerprint of the rules of every series that was learned from history."""
+    """The query and rule fingerprint of every series learned from history, by name."""
     with registry.reader() as tables:
         found = tables.execute(
             "select name, json_extract(facts, '$.watch.query'), "
@@ -36,9 +36,9 @@ async def learn_history(
     rules: WatchRules,
     labels: dict[str, str],
 ) -> None:
-    """Put a series that was learned from history in place of the one of its name.
+    """Learn a series from history; it replaces any series of its name.
 
-    Its rows are kept, alarms of the past are not. Nothing is written before all is learned.
+    Its rows are stored, its past alarms are not. Nothing is written before all is learned.
     """
     check_series_name(name)
     key: int = await registry.writer.do(lambda _: registry.next_key(), patient=True)
@@ -59,7 +59,7 @@ async def learn_history(
 
         def work(changes: Changes) -> None:
             if generation != registry.process.generation:
-                raise Refusal(503, "the process that scores has ended: this is done again")
+                raise Refusal(503, f"the scoring process restarted while {name!r} was learned")
             if name in registry.series:
                 registry.remove(changes, registry.series[name])
             series = registry.create(changes, key, name, batch, None)

@@ -1,7 +1,7 @@
 """One query of a Prometheus server: its series are learned from history, then pushed row by row.
 
 Rows go into the service's registry as if a client had pushed them. Rows that it has already are
-duplicates, so whatever is interrupted is simply asked for again.
+duplicates, so an interrupted read is simply repeated.
 
 Shapes: T times on the grid, B rows, C channels.
 """
@@ -48,10 +48,10 @@ VALUES_AT_ONCE, SERIES_AT_ONCE = 5_000, 1_000
 """Values and series that are pushed together: the service's queue holds that many."""
 
 MAX_RETRY = 60 * MILLISECONDS
-"""Between two tries: a server that is back is noticed within a minute."""
+"""Longest pause between two tries: a server that is back is noticed within a minute."""
 
 STALE_ROWS, STALE = 5, 300 * MILLISECONDS
-"""Behind by both, a score is not shown any more; the server shows its own values as long."""
+"""A score older than both is hidden; Prometheus shows its own values for as long."""
 
 Remark = Callable[[str], None]
 
@@ -99,12 +99,12 @@ class Poller:
         self._is_bound_reported = False
 
     async def run(self) -> None:
-        """Take rows as they come, until cancelled."""
+        """Push new rows at every step, until cancelled."""
         while True:
             await asyncio.sleep(await self.turn() / MILLISECONDS)
 
     async def turn(self) -> int:
-        """Push new rows; return milliseconds until the next turn. No failure ends it."""
+        """Push new rows, report failures; return the milliseconds until the next turn."""
         began, rows = time.monotonic(), self.rows
         try:
             await self.catch_up(_now())
@@ -119,7 +119,7 @@ class Poller:
             return self._fail("internal", f"{type(error).__name__}: {error}")
         now = _now()
         if self._failure is not None:
-            self._remark(f"{self.query.name}: answered again")
+            self._remark(f"{self.query.name}: rows are read again")
             self._failure = None
         self._failures = 0
         self._health.report_answer(self, now, self.rows - rows, time.monotonic() - began)
@@ -140,12 +140,12 @@ class Poller:
         return min(doubled, MAX_RETRY)
 
     async def catch_up(self, now: int) -> None:
-        """Push every row up to now; learn first where there is nothing to go on from."""
+        """Push every row up to now; resume or learn the series first if needed."""
         query = self.query
         end = last_tick(now, query.step, query.offset)
-        # ahead by far: somebody has put a clock right
+        # far ahead or behind: a clock was corrected
         if self.clock is None or abs(end - self.clock) > query.history:
-            await self._begin(end)
+            await self._resume_or_learn(end)
         assert self.clock is not None
         while self.clock < end:
             points = points_at_once(len(self.seen))
@@ -154,11 +154,11 @@ class Poller:
             await self._push(table, first, last)
         await self._follow_changes()
 
-    async def _begin(self, end: int) -> None:
-        """Go on with the series that the registry has of this query, and learn all others."""
+    async def _resume_or_learn(self, end: int) -> None:
+        """Resume this query's stored series; learn the others from history."""
         query = self.query
         self.seen, self.series, self.clock = {}, {}, None
-        # label sets that had no value of late are of things that are gone
+        # label sets without a recent value belong to targets that are gone
         first, last = last_part(
             end - query.forget_after, end, query.step, points_at_once(query.max_series)
         )
@@ -169,23 +169,23 @@ class Poller:
             if owner != query.name:
                 continue
             if name in wanted and fingerprint == query.rules.fingerprint:
-                self._go_on(name, wanted[name], end)
+                self._resume(name, wanted[name], end)
             elif name not in wanted:
                 await self._registry.delete(name)
         self._foreign = {
             name for name in wanted if name in self._registry.series and name not in stored
         }
         for name in sorted(self._foreign):
-            self._remark(f"{name!r} is not watched: a client has pushed a series of this name")
+            self._remark(f"{name!r} is not watched: a client already pushes a series of this name")
         if self.series:
-            self._remark(f"{query.name}: goes on with {len(self.series):,} series from before")
+            self._remark(f"{query.name}: resumed {len(self.series):,} stored series")
         new = {name: channels for name, channels in wanted.items() if name not in self.series}
         clock = min((self._last_row(name) for name in self.series), default=end)
         await self._learn(new, clock)
         self.clock = clock
         self._learned_at = end if self.series else None
 
-    def _go_on(self, name: str, channels: dict[str, Labels], end: int) -> None:
+    def _resume(self, name: str, channels: dict[str, Labels], end: int) -> None:
         series = self._registry.series[name]
         same = series.channels == tuple(channels)
         if same and 0 <= end - self._last_row(name) <= self.query.history:
@@ -196,10 +196,10 @@ class Poller:
         return round((last or 0.0) * MILLISECONDS)
 
     async def _follow_changes(self) -> None:
-        """Learn series whose label sets have changed; delete those that are gone.
+        """Relearn series whose label sets changed; delete those that are gone.
 
-        At most once in as many rows as a series needs to be of use: by then the new label set has
-        them in the history, and a series that is learned from it is of use at once.
+        At most once every ``MIN_HISTORY_ROWS`` rows: by then the history has enough rows of the new
+        label set, and the relearned series is usable at once.
         """
         assert self.clock is not None
         wanted = self._wanted()
@@ -217,7 +217,7 @@ class Poller:
             self._learned_at = self.clock
 
     def _wanted(self) -> dict[str, dict[str, Labels]]:
-        """The channels of all series of label sets that were seen, by the series' name."""
+        """The channels of each series, by name, from the label sets seen."""
         wanted = group(self.seen, self.query.groupby, self.query.name)
         self._keys = {describe(key, self.query.name): key for key in wanted}
         return {describe(key, self.query.name): channels for key, channels in wanted.items()}
@@ -232,7 +232,7 @@ class Poller:
         history = await self._read_back({one for c in wanted.values() for one in c.values()}, times)
         for name, channels in wanted.items():
             rows = np.stack([history[labels] for labels in channels.values()], axis=1)  # (T, C)
-            # without a row up to here it is learned later
+            # a series without any row yet is learned later
             if len(batch := _batch(channels, rows, times)):
                 labels = exposed(self._keys[name], self.query.name)
                 await learn_history(self._registry, name, batch, self.query.rules, labels)
@@ -241,7 +241,7 @@ class Poller:
         self._remark(f"{self.query.name}: learned {len(wanted):,} series{more} from history")
 
     async def _read_back(self, wanted: set[Labels], times: range) -> Table:
-        """History of label sets, newest part first: the server may not have it all."""
+        """Read the history of label sets, newest part first; the server may lack the oldest."""
         query = self.query
         history = {labels: np.full(len(times), math.nan) for labels in wanted}
         last = times[-1]
@@ -255,7 +255,7 @@ class Poller:
         return history
 
     async def _push(self, table: Table, first: int, last: int) -> None:
-        """Push the rows of an answer to all series, a few at a time."""
+        """Push the rows of a query result to all series, a few at a time."""
         times = ticks(first, last, self.query.step)
         self._notice(table, first, last)
         width = sum(map(len, self.series.values()))
@@ -281,19 +281,19 @@ class Poller:
         self._show(name, rows[-1])
 
     def _show(self, name: str, row: Array | None) -> None:
-        """Expose the newest row of a series under its own labels; a missing one hides it."""
+        """Expose the newest row of a series under its labels; None hides the series."""
         if (series := self._registry.series.get(name)) is not None:
             series.labels = exposed(self._keys[name], self.query.name)
             values = () if row is None else tuple(row.tolist())
             series.newest = values if any(map(math.isfinite, values)) else None
 
     def _notice(self, table: Table, first: int, end: int) -> None:
-        """Remember which label sets had values, up to as many as may be watched."""
+        """Record when each label set last had a value, for at most ``max_series`` of them."""
         last = {labels: _last_value(column) for labels, column in table.items()}
         fresh = [
             labels for labels in sorted(table) if labels not in self.seen and last[labels] >= 0
         ]
-        # those that are watched have their place; the others come in order
+        # watched label sets stay; new ones are added in sorted order
         room = max(0, self.query.max_series - len(self.seen))
         for labels in [*(table.keys() & self.seen.keys()), *fresh[:room]]:
             if last[labels] >= 0:
@@ -311,14 +311,14 @@ class Poller:
 
 
 def _batch(channels: Mapping[str, Labels], rows: Array, times: range) -> RowBatch:
-    """Rows that have a value; a machine that is switched off has no row."""
+    """The rows with at least one value; a machine that is switched off has none."""
     places = np.flatnonzero(np.isfinite(rows).any(axis=1)).tolist()
     seconds = [times[place] / MILLISECONDS for place in places]
     return RowBatch(tuple(channels), rows[places], seconds, TimeKind.utc)
 
 
 def _last_value(column: Array) -> int:
-    """Number of the last value; -1 for none."""
+    """Index of the last value of a column; -1 if it has none."""
     there = np.flatnonzero(np.isfinite(column))
     return int(there[-1]) if len(there) else -1
 

@@ -21,18 +21,18 @@ ROUNDING = 1e-6
 """In standardised units; rounding errors are smaller."""
 
 HALF_RANGE = 3.0
-"""Half the range around what is expected, in deviations of the sub-adjacent residual."""
+"""Half-width of the expected range, in deviations of the sub-adjacent residual."""
 
 
 class RunningMoments:
-    """Mean, variance, and mean squares of the near and of the sub-adjacent residuals.
+    """Running mean and variance of rows, and mean squares of their residuals.
 
     Attributes
     ----------
     negligible
         The size of a departure that does not matter, (C,).
     half_range
-        Half the width of the range around what is expected, (C,).
+        Half-width of the expected range, (C,).
     has_moved
         Which channels vary by more than rounding errors, (C,).
     """
@@ -45,34 +45,34 @@ class RunningMoments:
         self._derive()
 
     def _derive(self) -> None:
-        """What rows are judged by: the same for all of a mini-batch, so that it is found once."""
+        """Update the derived attributes, once per mini-batch."""
         self.negligible: Array = NEGLIGIBLE * np.sqrt(self.variance) + ROUNDING
         self.half_range: Array = HALF_RANGE * np.sqrt(self.residual_squares[1])
         self.has_moved: NDArray[np.bool_] = self.variance > ROUNDING**2
 
     def begin(self, rows: Array) -> None:
-        """Take mean and variance from the first rows."""
+        """Initialise mean and variance from the first rows."""
         self.rows = float(len(rows))
         self.mean, self.variance = rows.mean(axis=0), rows.var(axis=0)
         self._derive()
 
     def clip_rows(self, rows: Array, deviations: float) -> Array:
-        """Rows, (B, C), clipped to so many deviations around the mean."""
-        # a tenth more, so that a channel that stood still can move
+        """Rows, (B, C), clipped to ``deviations`` standard deviations around the mean."""
+        # a tenth more, so that a flatlined channel can move
         limit = deviations * (np.sqrt(self.variance) + NEGLIGIBLE)
         centred = np.minimum(np.maximum(rows - self.mean, -limit), limit)
         clipped: Array = self.mean + centred
         return clipped
 
     def clip_residuals(self, near: Array, sub_adjacent: Array, deviations: float) -> Array:
-        """Residuals, (B, C) each, clipped to so many of their deviations, (B, 2, C)."""
+        """Both residuals, (B, 2, C), clipped to ``deviations`` of their standard deviations."""
         limit = deviations * np.sqrt(self.residual_squares)
         residuals = np.stack([near, sub_adjacent], axis=1)
         clipped: Array = np.minimum(np.maximum(residuals, -limit), limit)
         return clipped
 
     def learn(self, rows: Array, residuals: Array, forgetting: float) -> None:
-        """Add rows, (B, C), and residuals, (B, 2, C); ``forgetting`` multiplies what was there."""
+        """Learn rows, (B, C), and residuals, (B, 2, C); ``forgetting`` discounts earlier ones."""
         self.rows = self.rows * forgetting + len(rows)
         share = len(rows) / self.rows
         self.mean = self.mean + share * (_mean(rows) - self.mean)
@@ -109,7 +109,7 @@ CLIPPED_AT = 1e12
 """In standardised units: larger values are clipped."""
 
 SHARE_OF_SIZE = 1e-3
-"""Unit of a channel that stands still, as a share of its value; 1 where that is 0."""
+"""Unit of a constant channel, as a share of its value; 1 if that is 0."""
 
 
 class Standardiser:
@@ -120,7 +120,7 @@ class Standardiser:
         self.unit: Array = np.ones(channels)
 
     def fit(self, rows: Array) -> None:
-        """Take the median and the deviation of rows, (B, C)."""
+        """Set center and unit from the median and deviation of rows, (B, C)."""
         self.center = np.median(rows, axis=0)
         deviation = rows.std(axis=0)
         size = np.where(self.center == 0, 1.0, SHARE_OF_SIZE * np.abs(self.center))

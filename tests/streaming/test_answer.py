@@ -1,4 +1,4 @@
-"""Answers of rows that wait: none is lost or told twice, and a stop changes none."""
+"""Answers that wait for later rows."""
 
 from __future__ import annotations
 
