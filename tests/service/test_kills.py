@@ -150,7 +150,7 @@ def test_a_fit_that_was_killed_has_failed(tmp_path: Path) -> None:
         service.start()
         job = service.get("/api/jobs/1")
         assert (job["state"], job["model"]) == ("failed", None)
-        assert "send it again" in job["error"]
+        assert "send the file again" in job["error"]
         assert list((tmp_path / "uploads").iterdir()) == []
 
 

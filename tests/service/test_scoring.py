@@ -99,7 +99,7 @@ def test_the_end_of_the_process_is_a_refusal_and_it_is_started_again(
     before = process.generation
     (key,) = process._pool._processes
     os.kill(key, signal.SIGKILL)
-    with pytest.raises(Refusal, match="started anew: send this again") as caught:
+    with pytest.raises(Refusal, match="is being restarted: send this again") as caught:
         process.score([ScoreCall(40, rows(1), None, start("one"))])()
     assert caught.value.status == 503
     assert answers_of(process.score([ScoreCall(40, rows(1), None, start("one"))])()[0])

@@ -169,7 +169,7 @@ class ScoringProcess:
         except BrokenProcessPool as error:
             self.end()
             raise Refusal(
-                503, "the process that scores has ended, and is started anew: send this again"
+                503, "the scoring process ended and is being restarted: send this again"
             ) from error
 
 
