@@ -154,3 +154,10 @@ def test_many_series_that_begin_at_once_have_their_own_rows(service: LiveService
     for name in names:
         history = service.get(f"/api/series/{name}/history")
         assert history["values"] == {"a": [float(name.partition("-")[2])] * 3, "b": [1, 2, 3]}
+
+
+def test_a_new_series_that_is_refused_leaves_nothing(service: LiveService) -> None:
+    name = "n" * 300
+    refused = service.ask("POST", f"/api/series/{name}/rows", {"rows": [{"a": 1}]})
+    assert refused.status == 422
+    assert name not in {one["name"] for one in service.get("/api/series")["series"]}
