@@ -27,10 +27,10 @@ def batch(config: NPSRConfig = CONFIG) -> Tensor:
 
 
 def test_nominality_is_the_share_of_a_departure_that_points_are_known_to_make() -> None:
-    nominal = torch.zeros(1, 4, 2)
-    point = torch.tensor([[[3.0, 4.0], [3.0, 4.0], [3.0, 4.0], [0.0, 0.0]]])
+    nominal = torch.ones(1, 4, 2)
+    point = nominal + torch.tensor([[[3.0, 4.0], [3.0, 4.0], [3.0, 4.0], [0.0, 0.0]]])
     # given back, taken for the nominal point, half way in between, and no departure at all
-    by_point = torch.tensor([[[3.0, 4.0], [0.0, 0.0], [1.5, 2.0], [0.0, 0.0]]])
+    by_point = nominal + torch.tensor([[[3.0, 4.0], [0.0, 0.0], [1.5, 2.0], [0.0, 0.0]]])
     found = nominality(point, by_point, nominal)
     torch.testing.assert_close(found, torch.tensor([[1.0, 0.0, 0.25, 1.0]]), atol=1e-5, rtol=0)
 
