@@ -15,11 +15,12 @@ import pytest
 
 from apart import run_apart
 from subadjacent.errors import InputError
-from subadjacent.service import writer
+from subadjacent.service import tasks, writer
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal
 from subadjacent.service.scoring import ScoreCall, ScoredRows
-from subadjacent.service.writer import MAX_TASKS, Changes, Writer
+from subadjacent.service.tasks import Changes
+from subadjacent.service.writer import MAX_TASKS, Writer
 
 TRIES = 10_000
 
@@ -284,7 +285,7 @@ def test_a_push_waits_for_other_work_and_for_a_push_to_its_series(tmp_path: Path
 def always_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     """Groups of two, and the next one is scored early however fast the machine is."""
     monkeypatch.setattr(writer, "GATHER_SECONDS", 0.0)
-    monkeypatch.setattr(writer, "MAX_GROUP_TASKS", 2)
+    monkeypatch.setattr(tasks, "MAX_GROUP_TASKS", 2)
 
 
 @pytest.mark.usefixtures("always_ahead")

@@ -20,8 +20,8 @@ from subadjacent.service.request_body import RowBatch
 from subadjacent.service.row_store import new_rows, write_rows
 from subadjacent.service.scoring import ScoreCall, ScoredRows, StreamStart
 from subadjacent.service.series import LiveSeries, snapshot_is_due
+from subadjacent.service.tasks import Changes
 from subadjacent.service.times import TimeKind, for_stream, from_stream, show_time
-from subadjacent.service.writer import Changes
 from subadjacent.streaming.answer import Answer
 
 if TYPE_CHECKING:

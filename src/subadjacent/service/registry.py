@@ -27,7 +27,8 @@ from subadjacent.service.request_body import RowBatch, check_name, check_series_
 from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess
 from subadjacent.service.series import COLUMNS, LiveSeries
 from subadjacent.service.settings import Settings
-from subadjacent.service.writer import Changes, Writer
+from subadjacent.service.tasks import Changes
+from subadjacent.service.writer import Writer
 
 log = logging.getLogger(__name__)
 

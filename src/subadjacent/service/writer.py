@@ -16,17 +16,14 @@ import threading
 import time as clock
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal, refusal_of
 from subadjacent.service.scoring import ScoreCall, ScoredRows
+from subadjacent.service.tasks import Changes, Push, Task, TaskGroup, Work
 
 log = logging.getLogger(__name__)
-
-MAX_GROUP_TASKS, MAX_GROUP_ROWS = 200, 2_000
-"""Tasks and rows of one transaction; the rest wait about a tenth of a second."""
 
 GATHER_SECONDS = 0.01
 """From the beginning of one transaction to that of the next, while several requests come at a time:
@@ -38,46 +35,6 @@ CHORE_SECONDS = 1.0
 
 MAX_TASKS = 10_000
 """Queued tasks; beyond that, clients are told to send again later."""
-
-
-@dataclass(slots=True, eq=False)
-class Changes:
-    """The table changes of one task, and the events and callbacks that follow.
-
-    ``touched`` are series whose state in memory must follow the tables. Once all is on disk,
-    ``events`` are sent to listeners and ``then`` is called in the event loop; ``undo`` is called if
-    the transaction fails.
-    """
-
-    tables: sqlite3.Connection
-    touched: set[int] = field(default_factory=set)
-    events: list[LiveEvent] = field(default_factory=list)
-    then: list[Callable[[], None]] = field(default_factory=list)
-    undo: list[Callable[[], None]] = field(default_factory=list)
-
-    def add(self, other: Changes) -> None:
-        """Take over the changes of another task."""
-        self.touched |= other.touched
-        self.events += other.events
-        self.then += other.then
-        self.undo += other.undo
-
-
-Work = Callable[[Changes], Any]
-
-
-class Push(Protocol):
-    """A batch of rows pushed to one series."""
-
-    name: str
-
-    def prepare(self, tables: sqlite3.Connection) -> ScoreCall | None:
-        """The scoring call for the rows, or None if there are none; changes nothing."""
-
-    def finish(
-        self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
-    ) -> Any:
-        """Write the scored rows and return the result, or raise the scoring error."""
 
 
 class Owner(Protocol):
@@ -99,57 +56,6 @@ class Owner(Protocol):
         """Run periodic maintenance; called about every second."""
 
 
-@dataclass(slots=True, eq=False)
-class _Task:
-    """A queued task, work or a push, and the future of its result."""
-
-    future: asyncio.Future[Any]
-    work: Work | None
-    push: Push | None = None
-    rows: int = 0
-    since: float = field(default_factory=clock.monotonic)
-    call: ScoreCall | None = None
-    scored: ScoredRows | Exception | None = None
-
-    def run(self, changes: Changes) -> Any:
-        if self.push is None:
-            assert self.work is not None
-            return self.work(changes)
-        return self.push.finish(changes, self.call, self.scored)
-
-
-class _Group:
-    """Tasks that share one transaction.
-
-    Pushes are scored before anything is done, so one that follows other work, or another push to
-    its series, waits for the next transaction. A group that is scored while the one ``before`` is
-    written has only pushes, none of them to a series of that one.
-    """
-
-    def __init__(self, before: _Group | None = None) -> None:
-        self.tasks: list[_Task] = []
-        self.rows = 0
-        self.began = clock.monotonic()
-        self.touched: set[int] = set()
-        """Series whose streams may be ahead of the tables."""
-        self.results: Callable[[], list[ScoredRows | Exception]] | None = None
-        self._names: set[str | None] = set()
-        self._before = before
-
-    def fits(self, task: _Task) -> bool:
-        if len(self.tasks) >= MAX_GROUP_TASKS or self.rows >= MAX_GROUP_ROWS:
-            return False
-        if task.push is None:
-            return self._before is None
-        taken = self._names if self._before is None else self._names | self._before._names
-        return taken.isdisjoint((None, task.push.name))
-
-    def add(self, task: _Task) -> None:
-        self.tasks.append(task)
-        self.rows += task.rows
-        self._names.add(None if task.push is None else task.push.name)
-
-
 class Writer:
     """The thread that runs all tasks that write to the tables."""
 
@@ -164,8 +70,8 @@ class Writer:
         self._tables, self._owner = tables, owner
         self._max_rows, self._max_seconds = max_rows, max_seconds
         self._loop = asyncio.get_running_loop()
-        self._urgent: deque[_Task] = deque()
-        self._patient: deque[_Task] = deque()
+        self._urgent: deque[Task] = deque()
+        self._patient: deque[Task] = deque()
         self._wake = threading.Condition()
         self._stopping = False
         self.rows_waiting = 0
@@ -199,14 +105,14 @@ class Writer:
 
     async def do(self, work: Work, *, patient: bool = False) -> Any:
         """Run work in a transaction; return its committed result. ``patient`` work runs last."""
-        return await self._add(_Task(self._loop.create_future(), work), patient=patient)
+        return await self._add(Task(self._loop.create_future(), work), patient=patient)
 
     async def push(self, push: Push, rows: int, *, patient: bool = False) -> Any:
         """Score and write a push; return its result once committed."""
-        task = _Task(self._loop.create_future(), None, push, rows)
+        task = Task(self._loop.create_future(), None, push, rows)
         return await self._add(task, patient=patient)
 
-    async def _add(self, task: _Task, *, patient: bool) -> Any:
+    async def _add(self, task: Task, *, patient: bool) -> Any:
         with self._wake:
             if not patient:
                 self._check_room(task.rows)
@@ -234,7 +140,7 @@ class Writer:
 
     def _run(self) -> None:
         last_chore = clock.monotonic()
-        ahead: _Group | None = None
+        ahead: TaskGroup | None = None
         while (group := ahead or self._next_group()) is not None:
             ahead = self._do(group) if group.tasks else None
             if ahead is None and len(group.tasks) > 1:
@@ -244,7 +150,7 @@ class Writer:
                 self._do_chores()
                 last_chore = clock.monotonic()
 
-    def _next_group(self) -> _Group | None:
+    def _next_group(self) -> TaskGroup | None:
         """The next group of tasks; empty if none is queued; None once stopped."""
         with self._wake:
             if not self._urgent and not self._patient and self._stopping:
@@ -255,9 +161,9 @@ class Writer:
                 if not self._urgent and not self._patient and not self._stopping:
                     self._wake.wait(CHORE_SECONDS)
         with self._wake:
-            return self._fill(_Group())
+            return self._fill(TaskGroup())
 
-    def _fill(self, group: _Group) -> _Group:
+    def _fill(self, group: TaskGroup) -> TaskGroup:
         while self._urgent and group.fits(self._urgent[0]):
             group.add(self._urgent.popleft())
         if self._patient and group.fits(self._patient[0]):
@@ -265,7 +171,7 @@ class Writer:
         self.rows_waiting -= group.rows
         return group
 
-    def _score_ahead(self, group: _Group) -> _Group | None:
+    def _score_ahead(self, group: TaskGroup) -> TaskGroup | None:
         """Begin to score the next group before this one is written, where requests pile up."""
         if clock.monotonic() < group.began + GATHER_SECONDS:
             return None
@@ -273,7 +179,7 @@ class Writer:
             # work that is patient would wait for as long as rows pile up
             if self._patient and self._patient[0].push is None:
                 return None
-            ahead = self._fill(_Group(before=group))
+            ahead = self._fill(TaskGroup(before=group))
         if not ahead.tasks:
             return None
         self._begin_scoring(ahead)
@@ -286,7 +192,7 @@ class Writer:
             log.exception("streams could not learn")
             return False
 
-    def _do(self, group: _Group) -> _Group | None:
+    def _do(self, group: TaskGroup) -> TaskGroup | None:
         """Run a group in one transaction; return the next group if it is being scored."""
         changes, ahead = Changes(self._tables, touched=group.touched), None
         try:
@@ -304,7 +210,7 @@ class Writer:
             self._deliver(done, changes)
         return ahead
 
-    def _begin_scoring(self, group: _Group) -> None:
+    def _begin_scoring(self, group: TaskGroup) -> None:
         """Score all pushes in one call; store an error of preparing one in its task."""
         calls = []
         for task in group.tasks:
@@ -318,7 +224,7 @@ class Writer:
         group.touched |= {call.key for call in calls}
         group.results = self._owner.score(calls) if calls else list
 
-    def _finish_scoring(self, group: _Group) -> None:
+    def _finish_scoring(self, group: TaskGroup) -> None:
         """Wait for the scores; store each result or error in its task."""
         assert group.results is not None
         called = [task for task in group.tasks if task.call is not None]
@@ -329,7 +235,7 @@ class Writer:
         for task, scored in zip(called, found, strict=True):
             task.scored = scored
 
-    def _run_task(self, task: _Task, group: Changes) -> tuple[Any, Refusal | None]:
+    def _run_task(self, task: Task, group: Changes) -> tuple[Any, Refusal | None]:
         """Run one task; if it fails, undo only its own changes."""
         own = Changes(self._tables)
         if task.call is not None:
@@ -385,7 +291,7 @@ class Writer:
 
     def _deliver(
         self,
-        done: list[tuple[_Task, Any, Refusal | None]],
+        done: list[tuple[Task, Any, Refusal | None]],
         changes: Changes,
     ) -> None:
         def deliver() -> None:

@@ -9,9 +9,9 @@ from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import RowBatch, check_series_name
 from subadjacent.service.row_store import write_rows
 from subadjacent.service.scoring import ScoreCall, StreamStart
+from subadjacent.service.tasks import Changes
 from subadjacent.service.times import for_stream
 from subadjacent.service.watch.rules import WatchRules
-from subadjacent.service.writer import Changes
 from subadjacent.streaming.answer import Answer
 
 LEARNED_AT_ONCE = 500
