@@ -98,7 +98,7 @@ def check_replaceable(path: Path, argument: str = "path") -> None:
     if not path.is_dir():
         return
     if path.samefile(Path()):
-        # whoever stands in it would be left in a deleted one
+        # a process with this working directory would be left in a deleted one
         raise InputError(
             f"{argument} must not be the current folder; got {path}: name one within it"
         )
@@ -179,7 +179,7 @@ def _draft(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 
 def _abandoned_drafts(target: Path) -> Iterator[Path]:
-    """Drafts of ``target`` that nobody has locked."""
+    """Drafts of ``target`` that no process has locked."""
     for draft in sorted(target.parent.iterdir()):
         name = DRAFT.fullmatch(draft.name)
         if name is not None and name[1] == target.name:

@@ -71,7 +71,7 @@ class Map(Protocol):
 
 @contextmanager
 def needs_torch(what: str) -> Iterator[None]:
-    """Say what to install where torch is missing; ``what`` asked for it."""
+    """Say what to install where torch is missing; ``what`` needs it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -129,7 +129,7 @@ class _OneThreadEach(AbstractContextManager[None]):
         self.begin()
 
     def begin(self) -> None:
-        """Nobody is inside: at first, and in a forked process, which has one thread only."""
+        """Reset to unused: at first, and in a forked process, which has one thread only."""
         self._lock = Lock()
         self._inside = 0
 
@@ -183,7 +183,7 @@ def over_processes(function: Callable[[Item], Result], items: Sequence[Item]) ->
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What a method is told about the machine and its caller.
+    """Facts about the machine and the caller that a method needs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The detector that a command was asked for: a name, a settings file, options that win over it."""
+"""The detector of a command: a name, a settings file, options that override it."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _parameters(command: Any, path: str) -> Iterator[str]:
     context = typer.Context(command, info_name=path)
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        # every command has --help: it is told of once
+        # every command has --help: it is described once
         if record is None or (parameter.name == "help" and path != NAME):
             continue
         head, meaning = record

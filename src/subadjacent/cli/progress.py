@@ -22,7 +22,7 @@ class Bar:
 
     def __init__(self, what: str, *, quiet: bool, clock: bool = True) -> None:
         self._what = what
-        # whoever knows better how long it will take says so in the remark
+        # a caller that knows better how long it will take says so in the remark
         self._clock = clock
         self._silent = quiet or not sys.stderr.isatty()
         self._started = time.monotonic()

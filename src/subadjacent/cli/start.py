@@ -25,7 +25,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if "--debug" in sys.argv:
             raise
-        # whoever installed the library alone has the command's name, and nothing to run it with
+        # with the library alone, the command is installed without what it needs to run
         from subadjacent.cli.wording import missing_package
 
         sys.exit(f"error: {missing_package(error)}")

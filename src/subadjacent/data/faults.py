@@ -24,7 +24,7 @@ from subadjacent.data.series import TrainSeries
 MIN_GAP = 1.0
 # rarer values than this are never a normal state, however often they recur
 RARE_SHARE = 1 / 500
-# so many runs of rows, and one in each of so many parts of the rows, come again and again; as for
+# this many runs of rows, and one in each of this many parts of the rows, recur; as for
 # outliers among scores
 MIN_RUNS, PARTS = 8, 5
 # a group of no more distinct values than this is a code, whatever it stands for

@@ -30,7 +30,7 @@ def label_columns(
     """The columns that hold labels, the likeliest first.
 
     ``values`` gives the different values of a column, for names that may also be those of a
-    measurement; not asked for columns that are ``known`` to be channels.
+    measurement; not called for columns that are ``known`` to be channels.
     """
     maybe = [column for column in columns if column not in known]
     return columns_named(LABEL_NAMES, columns) + [

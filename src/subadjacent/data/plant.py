@@ -76,7 +76,7 @@ def multivariate(
 ) -> Plant:
     """A plant whose channels follow one shared load, each with its own rhythm and unit.
 
-    The kinds are those of NeurIPS-TS, told apart more cleanly: a trend ends
+    The kinds are those of NeurIPS-TS, separated more cleanly: a trend ends
     where it ends and leaves no shift behind, and no two events overlap, so
     labels and events say exactly which values were changed.
 

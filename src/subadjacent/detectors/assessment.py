@@ -60,7 +60,7 @@ class Assessment:
 
     @property
     def thresholds(self) -> Any:
-        """The threshold of each row; it follows a series whose level has changed for good."""
+        """The threshold of each row; it adapts to a permanent level shift."""
         return self._restored([judgement.threshold for judgement in self.judgements], "threshold")
 
     @property

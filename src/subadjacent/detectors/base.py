@@ -242,7 +242,7 @@ class BaseDetector(Estimator, ABC):
         """Scores on a scale that is the same for every model and entity: 1.0 is the threshold.
 
         0.0 is a typical score: the median of held-out training rows or, where the series has
-        moved for good, of its recent rows.
+        shifted permanently, of its recent rows.
         """
         return self.assess(X).normalized_scores
 

@@ -47,7 +47,7 @@ class SubAdjacentDetector(BaseDetector):
         "1/week": a budget of false alarms. Or a threshold object, such as ``Conformal(0.01)``: any
         that has ``fit(scores)`` and ``predict(scores)``.
     adapt_after : int or None
-        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
+        Rows after which a permanent level shift is the new normal: one alarm, not an endless one.
         None: training rows alone say what is normal.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.

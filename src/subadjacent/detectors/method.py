@@ -29,7 +29,7 @@ class MethodDetector(BaseDetector):
     contamination : "auto", float, str or threshold object
         Where to set the threshold, without labels; as for ``SubAdjacentDetector``.
     adapt_after : int or None
-        Rows after which what has moved for good is the new normal: one alarm, not one for ever.
+        Rows after which a permanent level shift is the new normal: one alarm, not an endless one.
         None: training rows alone say what is normal.
     fill_limit : int
         Longest gap, in rows, that is filled with the value before it; a longer one is an alarm.

@@ -46,7 +46,7 @@ class PiecewiseScorer:
                 f"detector must not need all rows at once to score in parts; got {detector}"
             )
         self._detector = detector
-        # missing values are filled from rows before, and stuck ones are told by rows before
+        # missing values are filled from earlier rows, and stuck ones are recognised by them
         self._behind = max(detector.fill_limit, MIN_STUCK_ROWS)
         self._least = least
         self._stream: ModelStream | None = None

@@ -1,7 +1,7 @@
 """A fit in a process of its own: it may take all of a core and much memory, and be ended.
 
 ``python -m subadjacent.service.fitting FILE FOLDER SHARE COLUMNS`` fits on the first share of the
-rows of a file of at most so many columns, and writes a model folder. Standard output has a JSON
+rows of a file of a limited number of columns, and writes a model folder. Standard output has a JSON
 object a line: progress, then the number of rows it was fitted on, or an error.
 """
 

@@ -53,7 +53,7 @@ class Guard:
         self._limits, self._is_loopback = settings.limits, settings.is_loopback
         self._read_only = settings.read_only
         self.ending: list[Callable[[], None]] = []
-        """Called when the service is told to end, before it waits for requests."""
+        """Called when the service is to stop, before it waits for requests."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as ASGI has it."""
@@ -65,7 +65,7 @@ class Guard:
         method = scope["method"]
         head_only = method == "HEAD" and _is_public(scope["path"])
         if head_only:
-            # whoever looks whether it lives may ask so; routes know GET alone
+            # health checks may use HEAD; routes know GET alone
             scope = {**scope, "method": "GET"}
 
         async def guarded_send(message: Message) -> None:
@@ -111,8 +111,8 @@ class Guard:
         """The body, up to what may come and as long as it may take."""
         limits = self._limits
         most = limits.upload_bytes if scope["path"] in UPLOADS else limits.body_bytes
-        told = headers.get(b"content-length", b"0")
-        if told.isdigit() and int(told) > most:
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > most:
             raise _too_large(most)
         deadline = asyncio.get_running_loop().time() + limits.seconds
         size, complete = 0, False

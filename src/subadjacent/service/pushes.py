@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from subadjacent.service.registry import SeriesRegistry
 
 MAX_ROW_EVENTS = 100
-"""Rows of one request that listeners are told of; they read the history for more."""
+"""Rows of one request that are sent to listeners; they read the history for more."""
 
 KINDS_IN_WORDS = {
     TimeKind.none: "no times",

@@ -118,7 +118,7 @@ class HistoryRecord(BaseModel):
 
 
 class Mute(BaseModel):
-    """How long nobody wants to hear of a series."""
+    """How long the alarms of a series are muted."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -129,7 +129,7 @@ class ScoringProcess:
         return self._call(watch, key, rules)
 
     def drop(self, key: int) -> None:
-        """Forget a stream; nobody waits for it."""
+        """Forget a stream; no result is waited for."""
         if self._pool is not None:
             self._submit(drop, key)
 
@@ -155,7 +155,7 @@ class ScoringProcess:
         try:
             return self._pool.submit(work, *args)
         except Exception as error:
-            # whoever waits for the result is told
+            # the waiting caller gets the error
             failed: Future[T] = Future()
             failed.set_exception(error)
             return failed
@@ -287,6 +287,6 @@ def learn() -> bool:
         try:
             _streams[key].catch_up()
         except Exception:
-            # whoever pushes its next rows is told
+            # the next push to the series gets the error
             log.exception("a stream failed")
     return bool(_behind)

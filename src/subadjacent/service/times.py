@@ -26,7 +26,7 @@ class TimeKind(StrEnum):
 
     none = "none"  # no times: rows are counted
     number = "number"  # plain numbers
-    utc = "utc"  # ISO 8601 with a time zone, told in UTC
+    utc = "utc"  # ISO 8601 with a time zone, given in UTC
     local = "local"  # ISO 8601 without one
 
 

@@ -49,8 +49,8 @@ class Tokens:
 class TokenFile:
     """The tokens of a file, as it is now: one that is taken out of it is refused from then on.
 
-    A file that is wrong, or gone, is told of once, and the tokens before it stay: whoever replaces
-    it must not open the service, nor lock everybody out.
+    A file that is wrong, or gone, is logged once, and the earlier tokens stay: replacing
+    the file must neither open the service nor lock everybody out.
     """
 
     def __init__(self, path: Path | None) -> None:

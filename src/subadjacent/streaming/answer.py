@@ -35,7 +35,7 @@ class Pending:
         found = []
         for place, score in enumerate(final.tolist()):
             answer = self._waiting.popleft()
-            # an alarm is told once: with the first answer of its row
+            # an alarm is reported once: with the first answer of its row
             alarm = None if twice or place < old else answer.alarm
             found.append(answer.settled(score, alarm))
         return answers + found if twice else found + answers[max(len(final) - old, 0) :]
@@ -86,7 +86,7 @@ class Answer:
     score
         In the model's own unit, as batch scoring gives it; None without a model.
     severity
-        How bad it is: 1.0 opens an alarm. It follows what the series did lately.
+        How bad it is: 1.0 opens an alarm. It adapts to the recent baseline of the series.
     anomalous
         Whether an alarm is open at this row.
     warm_up

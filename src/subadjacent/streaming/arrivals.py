@@ -196,7 +196,7 @@ class Arrivals:
 
 
 def _is_due(seen: int) -> bool:
-    """Whether the interval is estimated anew after so many steps.
+    """Whether the interval is estimated again after this many steps.
 
     At counts that do not depend on how rows are grouped, and rarely once it is known well.
     """

@@ -1,4 +1,4 @@
-"""An alarm budget: at most so many alarms in any period of time, or of rows."""
+"""An alarm budget: at most ``count`` alarms in any period of time, or of rows."""
 
 from __future__ import annotations
 

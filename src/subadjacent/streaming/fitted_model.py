@@ -33,7 +33,7 @@ class FittedModel:
     channels
         Of the series: those that it was fitted on.
     entity
-        Whose model it is; one that was not there in fitting is judged by that of strangers.
+        The entity of the model; an unseen entity is assessed by the pooled model.
     """
 
     def __init__(

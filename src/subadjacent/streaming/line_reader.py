@@ -44,7 +44,7 @@ class LineReader:
     Parameters
     ----------
     time, entity
-        The columns of times and entities, which every row must have then; None: told by their
+        The columns of times and entities, which every row must have then; None: recognised by their
         names, where they have such.
     """
 

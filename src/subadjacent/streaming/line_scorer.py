@@ -26,7 +26,7 @@ class LineScorer:
     reader
         Reads the lines.
     tell
-        Is told of each line that is left out.
+        Called with a message for each line that is left out.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class LineScorer:
             yield from self._score(entity, good)
         except InputError as error:
             if error.argument == "contamination" and not self.rows:
-                # what was asked for is wrong, and no line of the input
+                # the option is wrong, not a line of the input
                 remedy = "give a share of the rows, or rows with dates"
                 raise error.rephrase("--false-alarms", remedy) from error
             if len(good) == 1:

@@ -86,7 +86,7 @@ class RecentBuffer:
         return RecentRows(*(column[start:stop] for column in self._room))
 
     def labels(self, row: int, count: int) -> list[Any]:
-        """Times, or else numbers, of so many rows up to one of the series, it included."""
+        """Times, or else numbers, of the last ``count`` rows up to and including one row."""
         if not self._times:
             return list(range(row + 1 - count, row + 1))
         stop = len(self._times) - (self.count - 1 - row)

@@ -34,7 +34,7 @@ class RowReader:
     def __init__(self, channels: Sequence[str]) -> None:
         self.channels = tuple(channels)
         self._known = frozenset(channels)
-        self._strangers: set[str] = set()
+        self._unknown: set[str] = set()
         if not self.channels or len(self._known) < len(self.channels):
             raise InputError.of(
                 "channels",
@@ -68,22 +68,22 @@ class RowReader:
         return self._numbers(table), unknown
 
     def _leave_out(self, row: Mapping[str, Any]) -> int:
-        strangers = [str(name) for name in row if name not in self._known]
-        if len(strangers) == len(row):
+        unknown = [str(name) for name in row if name not in self._known]
+        if len(unknown) == len(row):
             # a row of something else, rather than one without any value
             raise InputError.of(
                 "rows",
                 f"must have some of the channels {listed(list(self.channels))}",
-                f"got {listed(strangers)}",
+                f"got {listed(unknown)}",
             )
-        new = [name for name in strangers if name not in self._strangers]
-        if new and len(self._strangers) < MAX_NAMED:
-            self._strangers.update(new)
+        new = [name for name in unknown if name not in self._unknown]
+        if new and len(self._unknown) < MAX_NAMED:
+            self._unknown.update(new)
             log.warning(
                 "not a channel of this series, so left out: %s (channels: %s)",
                 *(listed(new), listed(list(self.channels))),
             )
-        return len(strangers)
+        return len(unknown)
 
     def _numbers(self, rows: Any) -> NDArray[np.float64]:
         try:
@@ -135,8 +135,8 @@ class FrameRows(NamedTuple):
 def read_frame_rows(frame: Any, known: Collection[str] = ()) -> Iterator[FrameRows]:
     """Rows of a pandas, polars or Arrow frame, entity by entity, in the order in which they stand.
 
-    Columns of time, entity and labels are told by their names, as for a detector; dates of a pandas
-    index are times.
+    Columns of time, entity and labels are recognised by their names, as for a detector; dates of
+    a pandas index are times.
     """
     import narwhals as nw
 

@@ -297,7 +297,7 @@ def _settings(
     contamination: Any,
     fill_limit: Any,
 ) -> dict[str, Any]:
-    """What was asked for as JSON holds it, with the detector's own where nothing was."""
+    """The requested rate as JSON holds it; the detector's own where none was given."""
     rules = AlarmRules() if detector is None else rules_of(detector)
     is_auto = isinstance(contamination, str) and contamination == "auto"
     settings = {

@@ -26,7 +26,7 @@ UNPACKED_FLOOR = 1 << 28
 """Bytes that any packed file may unpack to: 256 MiB, which every machine can hold."""
 
 MAX_UNPACK_RATIO = 100
-"""A packed file may unpack to so many times its size. PSM comes to 3 times, a sine with times to
+"""A packed file may unpack to this many times its size. PSM comes to 3 times, a sine with times to
 21, 50 columns of zeros to 102.
 """
 

@@ -30,7 +30,7 @@ from subadjacent.methods.views.shapes import (
 from subadjacent.ridge.axes import Rows, cut
 from subadjacent.scoring.residual_scale import chunks
 
-# a long window is a whole cycle, a short one a quarter of it. A cycle of so many rows decides how
+# a long window is a whole cycle, a short one a quarter of it. A cycle of this many rows decides how
 # long they are; where there is none, or another, they are as long as for one of 200 rows. Half or
 # twice of that costs one to two points (same entry)
 SHORTER = 4
@@ -38,7 +38,7 @@ CYCLES, NO_CYCLE = (32, 400), 200
 # windows of all phases that others are compared with. A third costs up to eight points where a
 # shape is what is new, three times as many gain up to two (same entry)
 MAX_REFERENCES = 1_000
-# a length takes part if so many windows of it follow each other in the training rows
+# a length takes part if this many windows of it follow each other in the training rows
 MIN_WINDOWS = 10
 # a channel with no more different values than this is a flag, and has no shape
 MAX_FLAG_VALUES = 8

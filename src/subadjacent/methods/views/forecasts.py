@@ -24,7 +24,7 @@ from subadjacent.runtime import side_by_side
 from subadjacent.scoring.residual_scale import ChannelScale, JointSquares, Squares, chunks
 from subadjacent.scoring.weights import PartWeights
 
-# residuals that are assessed at a time, in at least so many rows: averages need the rows around
+# residuals that are assessed at a time, in at least this many rows: averages need the rows around
 # them, and some fifteen tables of them are in memory at once
 CHUNK_VALUES, MIN_CHUNK_ROWS = 200_000, 256
 # values that are worth several threads, and too few for any preparation

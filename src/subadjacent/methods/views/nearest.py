@@ -29,7 +29,7 @@ def spread_out(count: int, most: int) -> NDArray[np.int64]:
     """At most ``most`` of the numbers from 0 to ``count``, evenly spread, in order; all if few."""
     if count <= most:
         return np.arange(count)
-    # one in each of so many parts of equal length
+    # one in each part of equal length
     part = np.arange(most)
     return np.unique(((part + part**2 * GOLDEN % 1) * (count / most)).astype(np.int64))
 

@@ -26,9 +26,9 @@ from subadjacent.scoring.residual_scale import FLOOR
 
 # parts of the rows whose mean distances are compared, as for residuals
 BLOCKS = 10
-# a squared distance so many times the usual one counts as log 2 / 2. A third of it costs much where
-# a shape is what is new, three times as much costs where a state is (reproduce/log.md, "States and
-# shapes")
+# a squared distance this many times the baseline counts as log 2 / 2. A third of it costs much
+# where a shape is what is new, three times as much costs where a state is (reproduce/log.md,
+# "States and shapes")
 SOFTNESS = 3.0
 # on held-out rows the scores of a view and of all views that expect values are compared at these
 # quantiles. With the upper tenth as well it costs nearly three points on SMD, by the highest row

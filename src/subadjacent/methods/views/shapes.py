@@ -21,7 +21,7 @@ from subadjacent.methods.views.novelty import Novelty, Scores, surprise
 from subadjacent.ridge.axes import Rows, cut
 from subadjacent.scoring.row_buffer import RowBuffer
 
-# a window is so many means of a few rows each. 10 or 32 change little
+# a window is this many means of a few rows each. 10 or 32 change little
 # (reproduce/log.md, "States and shapes")
 POINTS = 16
 # deviation of a window below which it has no shape, in standard deviations of its channel. A third

@@ -1,4 +1,4 @@
-"""Times at which rows are asked for: multiples of the step, so that a restart asks for the same.
+"""Times at which rows are queried: multiples of the step, so that a restart asks for the same.
 
 All times are whole milliseconds since 1970, as the server counts them: seconds as fractions would
 drift from the grid.
@@ -15,10 +15,10 @@ MAX_POINTS = 11_000
 """Points of one series that the server gives in one answer; it refuses to give more."""
 
 MAX_VALUES = 500_000
-"""Values asked for in one answer, of all series together: some 15 MB of JSON."""
+"""Values queried in one answer, of all series together: some 15 MB of JSON."""
 
 DEFAULT_POINTS = 1_000
-"""Points to ask for while nobody knows how many series there are."""
+"""Points to query while the number of series is unknown."""
 
 
 def last_tick(now: int, step: int, offset: int = 0) -> int:
@@ -42,7 +42,7 @@ def wait_for_next(now: int, step: int, offset: int = 0) -> int:
 
 
 def points_at_once(series: int) -> int:
-    """Points of each of so many series that one answer may hold."""
+    """Points of each series that one answer may hold."""
     if series == 0:
         return DEFAULT_POINTS
     return min(MAX_POINTS, max(1, MAX_VALUES // series))

@@ -84,7 +84,7 @@ def describe(labels: Labels, query: str) -> str:
     text = f"{query} {{{written}}}" if written else query
     name = " ".join(text.replace("/", SLASH).split())
     if not name.isprintable() or SLASH in text or len(name) > MAX_NAME_LENGTH:
-        # whatever cannot be told apart by what is shown, is by this
+        # series that look alike as shown differ by this
         digest = blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
         shown = "".join(one if one.isprintable() else "?" for one in name)
         return f"{shown[: MAX_NAME_LENGTH - len(digest) - 2].strip()} #{digest}"

@@ -29,7 +29,7 @@ Table = dict[Labels, Array]
 """Values of every label set on the grid, (T,) each; NaN where there is none."""
 
 LARGEST_ANSWER = 256 * 2**20
-"""Bytes of an answer that are read; more than any answer that was asked for should have."""
+"""Bytes of an answer that are read; more than any requested answer should have."""
 
 LONGEST_REASON = 300
 """Characters that are shown of what a server says is wrong."""

@@ -38,7 +38,7 @@ look as if they had left it. The same as for rows that are learned from; others 
 
 
 def has_relations(channels: int) -> bool:
-    """Whether a series of so many channels is judged by their relations."""
+    """Whether a series with this number of channels is assessed by their relations."""
     return 1 < channels <= MAX_CHANNELS
 
 

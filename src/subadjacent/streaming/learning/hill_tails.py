@@ -26,7 +26,7 @@ KNOT_SHARES = 0.05, 0.002
 """Shares of values beyond the lower and the upper knot; the tail begins at the upper one."""
 
 PRIOR_VALUES, PRIOR_EXCESS = 5.0, 0.25
-"""Prior of the tail: as if so many values had been seen in it, with this mean excess."""
+"""Prior of the tail: as if this many values had been seen in it, with this mean excess."""
 
 MIN_EXCESS, MAX_EXCESS = 0.05, 1.0
 """Bounds of the mean excess: lighter and heavier tails are not believed."""

@@ -41,7 +41,7 @@ PRIOR_RETURN_PERIOD, PRIOR_EXCESS = 770.0, 2.2
 outside of anomalies (reproduce/log.md, "A surprise is held against what was told")."""
 
 PRIOR_ROWS, PRIOR_PEAKS = 5_000.0, 20.0
-"""Weight of the prior: as if so many rows had been seen, and the excess of so many peaks. 1,000
+"""Weight of the prior: as if this many rows had been seen, and the excess of this many peaks. 1,000
 rows and 5 peaks cost 2 points of the live score (the log, "A surprise is held against what was
 told"); 50 peaks change it by 1 at most ("Alarms of many channels")."""
 

@@ -25,7 +25,7 @@ ENTRIES = LONGEST + len(LENGTHS)
 lengths."""
 
 MAX_REFERENCES = 2_000
-"""References of each channel: the windows that ended at each of so many last rows. Half as many
+"""References of each channel: the windows that ended at each of this many last rows. Half as many
 cost six points on telemetry, twice as many gain one (the log, "Learning while it watches")."""
 
 MAX_VALUES = 20_000

@@ -24,7 +24,7 @@ LOWER_SHARE, UPPER_SHARE = 0.01, 0.001
 """Shares of rows beyond the lower and the upper knot; the tail begins at the upper one."""
 
 PRIOR_ROWS, PRIOR_EXCESS, MIN_EXCESS = 5.0, 1.0, 0.3
-"""Prior of the tail: as if so many rows had been seen in it, with this mean excess; and the least
+"""Prior of the tail: as if this many rows had been seen in it, with this mean excess; and the least
 mean excess that is believed."""
 
 _SURPRISES = np.arange(BINS) * BIN_WIDTH

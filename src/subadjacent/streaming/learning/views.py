@@ -45,7 +45,7 @@ TIME_CONSTANT = 3_000.0
 """Rows after which a row counts for a third in expectations and moments."""
 
 EARLY_ROWS, REFIT_EVERY = 1_000, 4
-"""In so many first rows the regressions are refitted after each mini-batch, then after every
+"""In this many first rows the regressions are refitted after each mini-batch, then after every
 fourth."""
 
 AVERAGED_ROWS = 20
@@ -65,7 +65,7 @@ _PARTS = (
 
 
 def view_count(channels: int) -> int:
-    """How many views a series of so many channels has: V."""
+    """The number of views of a series with ``channels`` channels: V."""
     return 3 + len(LENGTHS) + has_relations(channels)
 
 
@@ -114,7 +114,7 @@ class ChannelViews:
     def _imputed(self, standardised: Array, missing: NDArray[np.bool_]) -> Array:
         rows = np.concatenate([self.history.last(REACH), standardised])
         before, count = len(rows) - len(standardised), len(standardised)
-        # no row of so many is a feature of another
+        # no row of a block is a feature of another
         for first in range(0, count, NEAREST):
             some = slice(first, min(first + NEAREST, count))
             expected = self._expected(
@@ -260,7 +260,7 @@ class ChannelViews:
             self.references.add(rows, np.arange(-count, 0) + self.rows - zone, normal)
 
     def skip(self, rows: int) -> None:
-        """Let the phases of cycles go on over so many missing rows."""
+        """Advance the phases of cycles over missing rows."""
         self._missing_rows += rows
 
     def accept(self, first: int, last: int) -> None:
