@@ -81,12 +81,14 @@ class Fitted(NamedTuple):
 
     ``scores`` are those of the training rows, one array a series; ``held_out`` are scores of
     normal rows by models that had not learned from them, also one array a series, which say how
-    high normal rows score.
+    high normal rows score. ``strongest`` is the same for the strongest channel of each row, None
+    where models do not tell.
     """
 
     models: PerEntity[Model]
     scores: list[NDArray[np.float64]]
     held_out: list[NDArray[np.float64]]
+    strongest: list[NDArray[np.float64]] | None = None
 
 
 class Method(ABC):

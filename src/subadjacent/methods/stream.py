@@ -182,6 +182,7 @@ def part_of(evidence: Evidence, first: int, last: int) -> Evidence:
         by_channel=evidence.by_channel[rows],
         expected=None if evidence.expected is None else evidence.expected[rows],
         traces={name: trace[rows] for name, trace in evidence.traces.items()},
+        strongest=None if evidence.strongest is None else evidence.strongest[rows],
     )
 
 
@@ -189,6 +190,7 @@ def joined(pieces: list[Evidence]) -> Evidence:
     """Join evidence on rows that follow each other; at least one piece."""
     first = pieces[0]
     expected = [piece.expected for piece in pieces if piece.expected is not None]
+    strongest = [piece.strongest for piece in pieces if piece.strongest is not None]
     return first._replace(
         score=np.concatenate([piece.score for piece in pieces]),
         by_channel=np.concatenate([piece.by_channel for piece in pieces]),
@@ -196,6 +198,7 @@ def joined(pieces: list[Evidence]) -> Evidence:
         traces={
             name: np.concatenate([piece.traces[name] for piece in pieces]) for name in first.traces
         },
+        strongest=np.concatenate(strongest) if strongest else None,
     )
 
 
@@ -248,6 +251,7 @@ def _empty_like(evidence: Evidence, rows: int) -> Evidence:
         by_channel=room(evidence.by_channel),
         expected=None if evidence.expected is None else room(evidence.expected),
         traces={name: room(trace) for name, trace in evidence.traces.items()},
+        strongest=None if evidence.strongest is None else room(evidence.strongest),
     )
 
 
@@ -257,5 +261,7 @@ def _copy_block(evidence: Evidence, whole: Evidence, rows: slice) -> None:
     whole.by_channel[rows] = evidence.by_channel
     if whole.expected is not None and evidence.expected is not None:
         whole.expected[rows] = evidence.expected
+    if whole.strongest is not None and evidence.strongest is not None:
+        whole.strongest[rows] = evidence.strongest
     for name, trace in whole.traces.items():
         trace[rows] = evidence.traces[name]

@@ -37,6 +37,9 @@ class Evidence(NamedTuple):
     one. ``expected`` is in the data's own units, None where a model expects nothing. ``traces``
     are named rows, (T,) each, that led to the score. ``views`` names those of them that add up to
     the score of a row before it is averaged over rows; none where a score is no such sum.
+    ``strongest`` is the departure of the channel that stands out most, in units that one of its
+    own normal values in a hundred exceeds, and not averaged over rows; None where a model does not
+    tell. A row among many quiet channels has a low score and may have a strong channel.
     """
 
     score: Array  # (T,), high = abnormal
@@ -44,3 +47,4 @@ class Evidence(NamedTuple):
     expected: Array | None  # (T, C)
     traces: Mapping[str, Array]
     views: tuple[str, ...] = ()
+    strongest: Array | None = None  # (T,)

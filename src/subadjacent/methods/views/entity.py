@@ -87,6 +87,8 @@ class ViewsModel(Model):
     unit
         The score that one training row in a hundred exceeds. It makes one threshold serve quiet
         and restless entities alike.
+    channel_units
+        The same of each channel's surprise to the forecasting views, (C,).
     network
         Whose residuals are added to the views', if any.
     """
@@ -95,6 +97,7 @@ class ViewsModel(Model):
     scaler: Scaler
     entity: EntityViews
     unit: float
+    channel_units: Array
     network: NetworkView | None = None
 
     @property

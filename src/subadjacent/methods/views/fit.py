@@ -44,13 +44,16 @@ class ViewsFit(NamedTuple):
     """The views of an entity, and the cross-validated surprise of its training rows.
 
     The surprise is one number a row, (T,) a segment: ``unseen`` of all views, ``forecasting``
-    of those that forecast values, or of all if there are none. ``independent`` is the effective
-    number of independent rows, estimated from residuals.
+    of those that forecast values, or of all if there are none. ``values`` is the surprise of every
+    value to the forecasting views, (N, C), in the rows of the ``sample``, (T,) a segment.
+    ``independent`` is the effective number of independent rows, estimated from residuals.
     """
 
     entity: EntityViews
     unseen: list[NDArray[np.float64]]
     forecasting: list[NDArray[np.float64]]
+    values: NDArray[np.float64]
+    sample: list[NDArray[np.bool_]]
     independent: float = math.inf
 
 
@@ -108,6 +111,7 @@ def fit_views(
 
     tell(0)
     known = [Common(segments) for segments in entities] if known is None else known
+    sample = _sample([len(segment) for segment in entities[0]])
     views: dict[str, list[ViewFit]] = {}
     novelties: dict[str, list[StateFit | ShapeFit | None]] = {}
 
@@ -119,7 +123,7 @@ def fit_views(
                 _view_residuals(name, segments, about, settings)
                 for segments, about in zip(entities, known, strict=True)
             ]
-            views[name] = fit_view(name, residuals, settings)
+            views[name] = fit_view(name, residuals, settings, sample)
 
     # the slowest views first
     worth_it = sum(segment.size for segments in entities for segment in segments) >= MANY
@@ -129,6 +133,7 @@ def fit_views(
             {name: views[name][number] for name in settings.names if name in views},
             {name: fits[number] for name, fits in novelties.items()},
             segments,
+            sample,
             settings,
         )
         for number, segments in enumerate(entities)
@@ -139,36 +144,49 @@ def _combined(
     views: Mapping[str, ViewFit],
     novelties: Mapping[str, StateFit | ShapeFit | None],
     segments: Sequence[Rows],
+    sample: list[NDArray[np.bool_]],
     settings: ViewSettings,
 ) -> ViewsFit:
     """Combine the views of an entity, with their weights."""
-    weights, combined = _combine_forecasting(views, segments)
+    weights, combined, values = _combine_forecasting(views, segments, sample)
     entity = EntityViews({name: fit.view for name, fit in views.items()}, weights, {})
-    views_fit = _add_novelty(entity, combined, novelties, settings)
-    return views_fit._replace(
-        independent=min((fit.independent for fit in views.values()), default=math.inf)
+    entity, total = _add_novelty(entity, combined, novelties, settings)
+    return ViewsFit(
+        entity,
+        total,
+        combined if entity.forecasting else total,
+        values,
+        sample,
+        min((fit.independent for fit in views.values()), default=math.inf),
     )
 
 
 def _combine_forecasting(
-    views: Mapping[str, ViewFit], segments: Sequence[Rows]
-) -> tuple[PartWeights, list[NDArray[np.float64]]]:
-    """Weights of the parts of all forecasting views, and the mean over the parts."""
+    views: Mapping[str, ViewFit], segments: Sequence[Rows], sample: list[NDArray[np.bool_]]
+) -> tuple[PartWeights, list[NDArray[np.float64]], NDArray[np.float64]]:
+    """Weights of the parts of all forecasting views, and the mean over the parts.
+
+    The mean is over channels in all rows, (T,) a segment, and of every value in sampled rows.
+    """
     kinds = [part for name in views for part in parts_of(name)]
     unseen = [unseen_part for fit in views.values() for unseen_part in fit.parts]
     weights = _weights(kinds, unseen, segments)
     factors = weights.factors()
-    combined = []
-    for number, rows in enumerate(segments):
+    combined, at = [], 0
+    values = np.zeros((sum(int(mask.sum()) for mask in sample), segments[0].shape[1]))
+    for number, (rows, mask) in enumerate(zip(segments, sample, strict=True)):
         weight, total = np.zeros(len(rows)), np.zeros(len(rows))
+        here = slice(at, at + int(mask.sum()))
+        at = here.stop
         for part, unseen_part in zip(kinds, unseen, strict=True):
             weight += part.weight * unseen_part.assessed[number]
         for part, unseen_part, factor in zip(kinds, unseen, factors, strict=True):
             share, assessed = np.zeros(len(rows)), unseen_part.assessed[number]
             np.divide(part.weight * factor, weight, out=share, where=assessed)
             total += share * unseen_part.rows[number]
+            values[here] += share[mask, None] * unseen_part.values[here]
         combined.append(total)
-    return weights, combined
+    return weights, combined, values
 
 
 def _add_novelty(
@@ -176,7 +194,7 @@ def _add_novelty(
     forecasting: list[NDArray[np.float64]],
     fits: Mapping[str, StateFit | ShapeFit | None],
     settings: ViewSettings,
-) -> ViewsFit:
+) -> tuple[EntityViews, list[NDArray[np.float64]]]:
     """Add the novelty views, each with a weight that depends on the forecasting views.
 
     Training rows that are outliers to the forecasting views do not count for the weight.
@@ -203,8 +221,7 @@ def _add_novelty(
             rows + FACTS[name].weight * weight * surprise
             for rows, surprise in zip(total, fit.unseen, strict=True)
         ]
-    entity = replace(entity, novelty=novelty)
-    return ViewsFit(entity, total, forecasting if entity.forecasting else total)
+    return replace(entity, novelty=novelty), total
 
 
 def _view_residuals(
@@ -263,6 +280,14 @@ def _weights(
         all(assessed.all() for assessed in unseen_part.assessed) for unseen_part in unseen
     ]
     return PartWeights(np.array(typical), np.array(everywhere, dtype=bool))
+
+
+def _sample(lengths: Sequence[int]) -> list[NDArray[np.bool_]]:
+    """The rows of the pieces, as a mask of each segment."""
+    masks = [np.zeros(length, dtype=bool) for length in lengths]
+    for number, first, last in _pieces(lengths):
+        masks[number][first:last] = True
+    return masks
 
 
 def _pieces(lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -62,12 +62,13 @@ class ViewResiduals(NamedTuple):
 class UnseenPart(NamedTuple):
     """The cross-validated surprise of training rows in one part, (T,) a segment.
 
-    Only one number a row is kept: the surprise of every value in all views would take several
-    times the memory of the training rows.
+    The surprise of every value is kept for a sample of the rows, (N, C): for all of them it would
+    take several times the memory of the training rows.
     """
 
     rows: list[NDArray[np.float64]]
     assessed: AssessedMasks
+    values: NDArray[np.float32]
 
 
 class ViewFit(NamedTuple):
@@ -78,23 +79,29 @@ class ViewFit(NamedTuple):
     independent: float = math.inf
 
 
-def fit_view(name: str, entities: Sequence[ViewResiduals], settings: ViewSettings) -> list[ViewFit]:
+def fit_view(
+    name: str,
+    entities: Sequence[ViewResiduals],
+    settings: ViewSettings,
+    sample: AssessedMasks,
+) -> list[ViewFit]:
     """Fit the scales of the residuals of each entity.
 
-    All have one shape: as many rows in each segment, of which the same are judged.
+    All have one shape: as many rows in each segment, of which the same are assessed, and the same
+    are in the ``sample`` whose values are kept.
     """
     assessed = entities[0].assessed
     if not any(rows_assessed.any() for rows_assessed in assessed):
-        return [_of_nothing(name, left, settings) for left in entities]
+        return [_of_nothing(name, left, settings, sample) for left in entities]
     companions = [fit_companions(left.residuals, assessed) for left in entities]
     rows = AssessedRows(assessed)
-    fits = _fit_scales(entities, companions, rows, settings)
+    fits = _fit_scales(entities, companions, rows, settings, sample)
     fitted = []
     for left, related, alone, across in zip(
         entities, companions, fits[::2], fits[1::2], strict=True
     ):
         view = ForecastingView(left.ridge, related.companions, alone[0], across[0], None)
-        fitted.append(_with_joint(name, left, view, [alone[1], across[1]], rows, settings))
+        fitted.append(_with_joint(name, left, view, [alone[1], across[1]], rows, settings, sample))
     return fitted
 
 
@@ -103,6 +110,7 @@ def _fit_scales(
     companions: Sequence[CompanionsFit],
     rows: AssessedRows,
     settings: ViewSettings,
+    sample: AssessedMasks,
 ) -> list[tuple[ChannelScale, UnseenPart]]:
     """Scales of each entity's residuals by themselves, then of those given the other channels."""
     tables = [
@@ -115,7 +123,9 @@ def _fit_scales(
     return [
         fitted
         for first in range(0, len(tables), together)
-        for fitted in _fit_columns(tables[first : first + together], rows, entities[0], settings)
+        for fitted in _fit_columns(
+            tables[first : first + together], rows, entities[0], settings, sample
+        )
     ]
 
 
@@ -124,6 +134,7 @@ def _fit_columns(
     rows: AssessedRows,
     shape: ViewResiduals,
     settings: ViewSettings,
+    sample: AssessedMasks,
 ) -> Iterator[tuple[ChannelScale, UnseenPart]]:
     """Fit the scales of several tables of residuals at once, as columns of one."""
     channels, assessed = shape.residuals[0].shape[1], shape.assessed
@@ -135,11 +146,12 @@ def _fit_columns(
         ]
     floors = np.repeat([floor for _, floor in tables], channels)
     fit = fit_channel_scale(columns, rows, settings.ahead.residuals, floors)
-    means = _means(fit, assessed, channels)
+    means, values = _means(fit, sample, channels)
     for place, (_, floor) in enumerate(tables):
         own = slice(place * channels, (place + 1) * channels)
         scale = ChannelScale(fit.scale.squares[:, own].copy(), fit.scale.spread[own].copy(), floor)
-        yield scale, UnseenPart([segment[:, place].copy() for segment in means], assessed)
+        by_row = [segment[:, place].copy() for segment in means]
+        yield scale, UnseenPart(by_row, assessed, values[:, place].copy())
 
 
 def _with_joint(
@@ -149,13 +161,14 @@ def _with_joint(
     parts: list[UnseenPart],
     rows: AssessedRows,
     settings: ViewSettings,
+    sample: AssessedMasks,
 ) -> ViewFit:
     """Add the scale of rows as a whole, in the view that judges them."""
     if name != JOINT_VIEW:
         return ViewFit(view, parts)
     fit = fit_joint_scale(left.residuals, rows, settings.ahead.residuals, settings.own_floor)
-    means = _means(fit, left.assessed, left.residuals[0].shape[1])
-    unseen = UnseenPart([segment[:, 0] for segment in means], left.assessed)
+    means, values = _means(fit, sample, left.residuals[0].shape[1])
+    unseen = UnseenPart([segment[:, 0] for segment in means], left.assessed, values[:, 0])
     return ViewFit(
         replace(view, joint=fit.scale),
         [*parts, unseen],
@@ -163,19 +176,27 @@ def _with_joint(
     )
 
 
-def _means(fit: ScaleFit[Any], assessed: AssessedMasks, channels: int) -> list[NDArray[np.float64]]:
-    """Mean surprise over each group of ``channels`` columns, (T, groups) a segment."""
-    means = []
-    for number, rows_assessed in enumerate(assessed):
+def _means(
+    fit: ScaleFit[Any], sample: AssessedMasks, channels: int
+) -> tuple[list[NDArray[np.float64]], NDArray[np.float32]]:
+    """Mean surprise over each group of ``channels`` columns, (T, groups) a segment.
+
+    Also the surprise of every value in the sampled rows, (N, groups, channels).
+    """
+    means, values = [], []
+    for number, in_sample in enumerate(sample):
         pieces = []
-        for first, last in chunks(len(rows_assessed)):
-            surprise = fit.surprise(number, first, last)
-            pieces.append(surprise.reshape(last - first, -1, channels).mean(axis=-1))
+        for first, last in chunks(len(in_sample)):
+            surprise = fit.surprise(number, first, last).reshape(last - first, -1, channels)
+            pieces.append(surprise.mean(axis=-1))
+            values.append(surprise[in_sample[first:last]].astype(np.float32))
         means.append(np.concatenate(pieces))
-    return means
+    return means, np.concatenate(values)
 
 
-def _of_nothing(name: str, left: ViewResiduals, settings: ViewSettings) -> ViewFit:
+def _of_nothing(
+    name: str, left: ViewResiduals, settings: ViewSettings, sample: AssessedMasks
+) -> ViewFit:
     """A view without any residuals: no channel depends on another, no value is ever unusual."""
     channels = left.residuals[0].shape[1]
     never = np.full((len(SCALES), channels), UNREACHABLE_SQUARE)
@@ -186,7 +207,11 @@ def _of_nothing(name: str, left: ViewResiduals, settings: ViewSettings) -> ViewF
     joint = None
     if name == JOINT_VIEW:
         joint = JointScale(np.full(2 * len(SCALES), UNREACHABLE_SQUARE), settings.own_floor)
-    nothing = UnseenPart([np.zeros(len(residuals)) for residuals in left.residuals], left.assessed)
+    nothing = UnseenPart(
+        [np.zeros(len(residuals)) for residuals in left.residuals],
+        left.assessed,
+        np.zeros((sum(int(in_sample.sum()) for in_sample in sample), channels), np.float32),
+    )
     view = ForecastingView(
         left.ridge, Companions(np.eye(channels, dtype=np.float32)), alone, across, joint
     )

@@ -35,6 +35,9 @@ log = logging.getLogger(__name__)
 SHARE = 0.99
 # least unit, for an entity whose rows have hardly any surprise
 MIN_UNIT = 2e-3
+# least unit of a channel: about the surprise that one value in a hundred of white noise exceeds. A
+# channel that hardly ever moved in training has less, and its first move would be beyond any scale
+MIN_CHANNEL_UNIT = 0.05
 # rows and entities that the model for unseen entities learns from: more of them take longer
 # than all the rest of a fleet (reproduce/log.md, "The linear default rebuilt")
 POOLED_ROWS, POOLED_ENTITIES = 20_000, 40
@@ -164,16 +167,23 @@ class ViewsMethod(Method):
         scalers, entities, pooled = fits
         models: dict[str, Model] = {
             one_series.entity: ViewsModel(
-                self.settings, scalers.of(one_series.entity), fit.views.entity, fit.unit
+                self.settings,
+                scalers.of(one_series.entity),
+                fit.views.entity,
+                fit.unit,
+                fit.channel_units,
             )
             for one_series, fit in zip(series, entities, strict=True)
             if one_series.entity is not None
         }
         unit = float(np.median([fit.unit for fit in entities]))
+        channel_units = np.median([fit.channel_units for fit in entities], axis=0)
+        unseen = ViewsModel(self.settings, scalers.pooled, pooled, unit, channel_units)
         return Fitted(
-            PerEntity(ViewsModel(self.settings, scalers.pooled, pooled, unit), models),
+            PerEntity(unseen, models),
             [fit.scores for fit in entities],
             [fit.held_out for fit in entities],
+            [fit.strongest for fit in entities],
         )
 
     def _pooled_task(
@@ -204,12 +214,17 @@ class _EntityTask(NamedTuple):
 
 
 class EntityFit(NamedTuple):
-    """An entity's views, its unit, and scores of its training rows in this unit."""
+    """An entity's views, its units, and scores of its training rows in these units.
+
+    ``strongest`` is that of the sampled normal rows, as ``Evidence`` has it.
+    """
 
     views: ViewsFit
     unit: float
+    channel_units: NDArray[np.float64]
     scores: NDArray[np.float64]
     held_out: NDArray[np.float64]
+    strongest: NDArray[np.float64]
 
 
 class EntityFits(NamedTuple):
@@ -256,7 +271,12 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     normal = apart_from_outliers(level(fit.forecasting), reach, reach + window)
     scores = level(fit.unseen)
     unit = max(quantiles(scores[normal], (SHARE,))[0], MIN_UNIT)
-    return EntityFit(fit, unit, scores / unit, scores[normal] / unit)
+    values = fit.values[normal[np.concatenate(fit.sample)]]
+    if not len(values):
+        values = fit.values
+    channel_units = np.maximum(np.quantile(values, SHARE, axis=0), MIN_CHANNEL_UNIT)
+    strongest = (values / channel_units).max(axis=1)
+    return EntityFit(fit, unit, channel_units, scores / unit, scores[normal] / unit, strongest)
 
 
 def _last_segments(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:

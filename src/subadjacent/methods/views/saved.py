@@ -33,6 +33,7 @@ def save(model: ViewsModel) -> State:
         "deviation": model.scaler.deviation,
         "typical": weights.typical,
         "comparable": weights.comparable.astype(np.uint8),
+        "channel_units": model.channel_units,
     }
     layouts: dict[str, list[list[int]]] = {}
     for name, view in model.entity.forecasting.items():
@@ -112,7 +113,11 @@ def restore(state: State, channels: int, settings: ViewSettings) -> ViewsModel:
     }
     unit = state.facts["unit"]
     require_number("unit", unit, above=0)
-    return ViewsModel(settings, scaler, EntityViews(views, weights, novelty), float(unit))
+    entity = EntityViews(views, weights, novelty)
+    channel_units = read("channel_units", channels)
+    if (channel_units <= 0).any():
+        raise InputError(f"channel_units must be above 0; got {channel_units.min()}")
+    return ViewsModel(settings, scaler, entity, float(unit), channel_units)
 
 
 def _novelty(

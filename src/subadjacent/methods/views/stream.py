@@ -21,7 +21,7 @@ from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.network import SHARE, add_network
 from subadjacent.methods.views.novelty import Novelty
 from subadjacent.methods.views.settings import SHAPE
-from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths, unusual
+from subadjacent.methods.views.smoothing import DECIMALS, smoothed, smoothing_lengths, unusual
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.moving import rows_ahead
 from subadjacent.scoring.residual_scale import MARGIN
@@ -32,13 +32,14 @@ from subadjacent.scoring.view_facts import FACTS
 # that it seldom falls on a row with other work to do: windows end and learners learn at even ones
 FORGET_EVERY = 25
 # names of the tables that are kept, one row a row of the segment
-ROWS, RESIDUALS, ASSESSED, EXPECTED, VALUES, MEANS, BY_PART = (
+ROWS, RESIDUALS, ASSESSED, EXPECTED, VALUES, MEANS, STRONGEST, BY_PART = (
     "rows",
     "left",
     "judged",
     "expected",
     "values",
     "means",
+    "strongest",
     "by_part",
 )
 # before the number of a length, of windows
@@ -104,6 +105,7 @@ class ViewsStream(ModelStream):
             RESIDUALS: np.zeros((0, self._forecasts.width), np.float32),
             ASSESSED: np.zeros((0, self._forecasts.count), bool),
             MEANS: np.zeros(0),
+            STRONGEST: np.zeros(0),
         }
         if not self._explained:
             return tables
@@ -195,6 +197,7 @@ class ViewsStream(ModelStream):
             last - residuals.begin,
             self._lookahead,
         )
+        strongest = (values / self._model.channel_units).max(axis=1)
         rows, added = values.sum(axis=1) / self._channels, [by_part]
         for name, weight in self._novelty_weights.items():
             novelty = self._novelty(name, first, last)
@@ -208,7 +211,8 @@ class ViewsStream(ModelStream):
             rows = add_network(rows, own)
             added = [(1 - SHARE) * part for part in added] + [SHARE * own[:, None]]
             values = (1 - SHARE) * values + SHARE * surprise
-        self._push_tables({MEANS: rows, VALUES: values, BY_PART: np.concatenate(added, axis=1)})
+        by_part = np.concatenate(added, axis=1)
+        self._push_tables({MEANS: rows, STRONGEST: strongest, VALUES: values, BY_PART: by_part})
 
     def _push_tables(self, tables: dict[str, NDArray[Any]]) -> None:
         """Add rows to those of the tables that are kept."""
@@ -229,8 +233,10 @@ class ViewsStream(ModelStream):
         smoothing, allowed = self._model.settings.smoothing, self._score_lookahead
         here = (first - means.begin, last - means.begin)
         score = smoothed(means.rows, smoothing, allowed, *here) / self._model.unit
+        strongest = np.round(self._tails[STRONGEST].between(first, last), DECIMALS)
         if not self._explained:
-            return Evidence(score, np.zeros((len(score), 0), np.float32), None, {})
+            nothing = np.zeros((len(score), 0), np.float32)
+            return Evidence(score, nothing, None, {}, strongest=strongest)
         values = self._tails[VALUES]
         by_channel = unusual(
             values.rows, smoothing, allowed, first - values.begin, last - values.begin
@@ -240,7 +246,7 @@ class ViewsStream(ModelStream):
             expected = self._model.scaler.invert(self._tails[EXPECTED].between(first, last))
         added = self._tails[BY_PART].between(first, last) @ self._members
         traces = dict(zip(self._traces, added.T / self._model.unit, strict=True))
-        return Evidence(score, by_channel, expected, traces, self._traces)
+        return Evidence(score, by_channel, expected, traces, self._traces, strongest)
 
     def _needed(self, final: _Final) -> Iterator[tuple[RowBuffer, int]]:
         """Every table, and the first of its rows that a later step looks back at."""
@@ -258,6 +264,7 @@ class ViewsStream(ModelStream):
             EXPECTED: scores,
             VALUES: scores - self._model.settings.smoothing,
             MEANS: scores - self._longest,
+            STRONGEST: scores,
             BY_PART: scores,
         }
         for name, tail in self._tails.items():
@@ -283,6 +290,7 @@ class ViewsStream(ModelStream):
             EXPECTED: final.residuals,
             VALUES: final.combined,
             MEANS: final.combined,
+            STRONGEST: final.combined,
             BY_PART: final.combined,
         }
         names = {id(tail): name for name, tail in self._tails.items()}
