@@ -54,14 +54,14 @@ class Assessment:
 
     @property
     def normalized_scores(self) -> Any:
-        """Scores on a scale that is the same for every model: 1.0 is the threshold."""
-        scores = [judgement.normalized for judgement in self.judgements]
+        """Severities: 1 is the level that normal rows cross as often as requested, 2 a tenth."""
+        scores = [judgement.severity for judgement in self.judgements]
         return self._restored(scores, "normalized_score")
 
     @property
     def thresholds(self) -> Any:
         """The threshold of each row; it adapts to a permanent level shift."""
-        return self._restored([judgement.threshold for judgement in self.judgements], "threshold")
+        return self._restored([judgement.rows.threshold for judgement in self.judgements], "threshold")
 
     @property
     def anomalous(self) -> Any:
@@ -115,35 +115,37 @@ class Assessment:
     def alarms(
         self,
         *,
-        gap: int | None = None,
         shortest: int = 1,
         channels: int = 5,
         again: int = REPEAT_WITHIN,
     ) -> list[Alarm]:
-        """Findings, in time order within each entity.
+        """One alarm for each event, in time order within each entity.
 
-        With the defaults their occurrences are the very rows that are ``anomalous``.
+        Rows that are ``anomalous`` are where scores stand out, and scores are averages over rows;
+        an alarm begins and ends where the channels that explain it depart.
 
         Parameters
         ----------
-        gap
-            Join events with at most this many rows between them. None: 10 or, where no row may be
-            judged by rows after it, 0.
         shortest
             Leave out events of fewer rows.
         channels
             Number of channels to name as causes.
         again
-            Events of the same channels with at most this many rows between them are one alarm,
-            which counts them.
+            An event of the same channels as another, with at most this many rows between them,
+            repeats it.
         """
         alarms = []
         for series, evidence, judgement, habits in zip(
             self.series, self.evidence, self.judgements, self.habits, strict=True
         ):
-            events = judgement.events(gap, shortest)
             alarms += describe(
-                series, evidence, judgement, habits, events, channels=channels, again=again
+                series,
+                evidence,
+                judgement,
+                habits,
+                shortest=shortest,
+                channels=channels,
+                again=again,
             )
         return alarms
 

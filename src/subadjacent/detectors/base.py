@@ -35,10 +35,10 @@ from subadjacent.methods.method import Method, Model, State
 from subadjacent.methods.stream import assess_series
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import REPEAT_WITHIN, Alarm
-from subadjacent.scoring.base_threshold import Threshold
+from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
 from subadjacent.scoring.baseline_profile import restore_profiles
 from subadjacent.scoring.calibration import check_threshold, fit_threshold
-from subadjacent.scoring.decision import Decision, RowDecisions
+from subadjacent.scoring.decision import Decision, RowDecisions, TraceThreshold
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.silence import silent_rows
@@ -71,6 +71,9 @@ class BaseDetector(Estimator, ABC):
         1 for the training rows that are anomalous, else 0.
     normal_scores_ : PerEntity of NormalScores
         Statistics of each entity's scores on held-out training rows.
+    strongest_ : TraceThreshold or None
+        Threshold and statistics of the strongest channel of a row; None where models do not tell
+        it, or the threshold knows scores alone.
     habits_ : PerEntity of BaselineProfiles
         What each channel of each entity usually does, which explanations compare with.
     causal_ : CausalTwin or None
@@ -148,7 +151,9 @@ class BaseDetector(Estimator, ABC):
         method, threshold = self._method(), self._prepare(table)
         learned = learn(method, table.series, self._runtime(watch))
         self._take(table, learned, threshold)
-        judgements = self._judge(table.series, learned.fitted.scores)
+        # what is known of training rows is one held-out score each
+        evidence = [Evidence.of_scores(scores) for scores in learned.fitted.scores]
+        judgements = self._judge(table.series, evidence)
         self.labels_ = np.concatenate([judgement.anomalous for judgement in judgements]).astype(int)
 
     def _prepare(self, table: Table) -> Threshold:
@@ -173,6 +178,13 @@ class BaseDetector(Estimator, ABC):
         self.held_out_scores_, self.held_out_rows_ = tuple(fitted.held_out), len(held_out)
         entities = [series.entity for series in table.series]
         self.normal_scores_ = normal_scores(entities, fitted.held_out)
+        half = threshold.split() if isinstance(threshold, BaseThreshold) else None
+        self.strongest_ = None
+        if half is not None and fitted.strongest is not None:
+            # each of the two traces may raise half of the false alarms
+            threshold = half
+            cut, rule = fit_threshold(half, np.concatenate(fitted.strongest), warns=False)
+            self.strongest_ = TraceThreshold(cut, rule, normal_scores(entities, fitted.strongest))
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
         self.causal_ = None if causal is None else CausalTwin.of(causal, entities, threshold)
         self.recent_ = recent_rows(series)
@@ -185,34 +197,31 @@ class BaseDetector(Estimator, ABC):
         """How scores are judged."""
         rule = self.threshold_rule_
         holds = self.threshold_ == getattr(rule, "threshold_", None)
-        return Decision(
-            self.threshold_, rule if holds else None, self.normal_scores_, self.adapt_after
-        )
+        score = TraceThreshold(self.threshold_, rule if holds else None, self.normal_scores_)
+        return Decision(score, self.strongest_ if holds else None, self.adapt_after)
 
     def judge(
         self,
-        scores: NDArray[Any],
+        evidence: Evidence,
         entity: str | None = None,
         segments: Sequence[tuple[int, int]] | None = None,
         silent: NDArray[np.bool_] | None = None,
     ) -> RowDecisions:
-        """Decide on scores of one series that were computed before, all its rows in order.
+        """Decide on rows of one series that were assessed before, all of them in order.
 
         ``segments``: bounds of unbroken ones; ``silent``: rows with a missing or stuck channel.
         """
-        model = self.models_.of(entity)
-        return self.decision.decide(
-            scores, entity, segments, silent, blur=model.blur, hindsight=model.reach.after != 0
-        )
+        blur = self.models_.of(entity).blur
+        return self.decision.decide(evidence, entity, segments, silent, blur=blur)
 
     def _judge(
-        self, series: Sequence[TrainSeries], scores: Iterable[NDArray[Any]]
+        self, series: Sequence[TrainSeries], evidence: Iterable[Evidence]
     ) -> list[RowDecisions]:
         judgements = []
-        for one_series, series_scores in zip(series, scores, strict=True):
+        for one_series, series_evidence in zip(series, evidence, strict=True):
             entity, segments = one_series.entity, one_series.segments
             silent = silent_rows(one_series, self.habits_.of(entity))
-            judgements.append(self.judge(series_scores, entity, segments, silent))
+            judgements.append(self.judge(series_evidence, entity, segments, silent))
         return judgements
 
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
@@ -225,8 +234,7 @@ class BaseDetector(Estimator, ABC):
 
     def _assess(self, table: Table, watch: Watch = ignore) -> Assessment:
         evidence = tuple(self._evidence(table.series, watch))
-        scores = (series_evidence.score for series_evidence in evidence)
-        judgements = self._judge(table.series, scores)
+        judgements = self._judge(table.series, evidence)
         habits = tuple(self.habits_.of(series.entity) for series in table.series)
         return Assessment(table, evidence, tuple(judgements), habits)
 
@@ -239,9 +247,9 @@ class BaseDetector(Estimator, ABC):
         return table.restore(scores, "score")
 
     def normalized_score(self, X: Any) -> Any:
-        """Scores on a scale that is the same for every model and entity: 1.0 is the threshold.
+        """Severities: 1 is the level that normal rows cross as often as requested, 2 a tenth.
 
-        0.0 is a typical score: the median of held-out training rows or, where the series has
+        0 is a typical score: the median of held-out training rows or, where the series has
         shifted permanently, of its recent rows.
         """
         return self.assess(X).normalized_scores
@@ -273,14 +281,12 @@ class BaseDetector(Estimator, ABC):
         self,
         X: Any,
         *,
-        gap: int | None = None,
         shortest: int = 1,
         channels: int = 5,
         again: int = REPEAT_WITHIN,
     ) -> list[Alarm]:
-        """Anomalous rows joined into findings; parameters are those of ``Assessment.alarms``."""
-        assessment = self.assess(X)
-        return assessment.alarms(gap=gap, shortest=shortest, channels=channels, again=again)
+        """One alarm for each event; parameters are those of ``Assessment.alarms``."""
+        return self.assess(X).alarms(shortest=shortest, channels=channels, again=again)
 
     def stream(self, **options: Any) -> StreamScorer:
         """Score rows as they arrive, one or many at a time; options: see ``StreamScorer``."""
@@ -324,6 +330,7 @@ class BaseDetector(Estimator, ABC):
             "threshold": float(self.threshold_),
             "threshold_rule": self.threshold_rule_.to_dict(),
             "normal_scores": [entity_scores.to_dict() for entity_scores in self.normal_scores_],
+            "strongest": None if self.strongest_ is None else self.strongest_.to_dict(),
             "learned": state.facts,
         }
         parameters = self.get_params(deep=False)
@@ -359,6 +366,12 @@ class BaseDetector(Estimator, ABC):
             pooled, *per_entity = map(NormalScores.from_dict, facts["normal_scores"])
             detector.normal_scores_ = PerEntity(
                 pooled, dict(zip(detector.entities_, per_entity, strict=True))
+            )
+            strongest = facts["strongest"]
+            detector.strongest_ = (
+                None
+                if strongest is None
+                else TraceThreshold.from_dict(strongest, detector.entities_)
             )
             arrays = dict(saved.arrays)
             detector.habits_ = restore_profiles(

@@ -19,7 +19,7 @@ from subadjacent.errors import InputError, require_number
 from subadjacent.methods.method import Arrays, Fitted, Method, Model, State
 from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
 from subadjacent.scoring.calibration import fit_threshold
-from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.decision import Decision, TraceThreshold
 from subadjacent.scoring.normal import NormalScores, normal_scores
 from subadjacent.scoring.threshold import threshold_from_dict
 
@@ -55,7 +55,8 @@ class CausalTwin:
 
     def decision(self, adapt_after: int | None) -> Decision:
         """How its scores are judged."""
-        return Decision(self.threshold, self.rule, self.normal_scores, adapt_after)
+        score = TraceThreshold(self.threshold, self.rule, self.normal_scores)
+        return Decision(score, None, adapt_after)
 
     def save(self, method: Method, beside: Arrays) -> State:
         """Arrays and facts; arrays that are the same among ``beside`` are not kept twice."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import InputError
 from subadjacent.methods.stream import ModelStream
+from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.kinds import MIN_STUCK_ROWS
 from subadjacent.scoring.silence import silent_rows
 
@@ -28,8 +30,8 @@ class PiecewiseScorer:
     """Scores one series part by part; together the scores equal those of all rows at once.
 
     Rows wait until it is known whether a value missing in them is missing for long, and go through
-    the model's stream then. `push` returns the scores of rows that are final, in order, and
-    `finish` those of the rest.
+    the model's stream then. `push` returns the evidence on rows that are final, in order, and
+    `finish` that on the rest: scores alone, and nothing of channels.
 
     Parameters
     ----------
@@ -60,12 +62,12 @@ class PiecewiseScorer:
         self._missing = np.zeros(0, dtype=bool)
         self._silent = np.zeros(0, dtype=bool)
 
-    def push(self, frame: Any) -> NDArray[Any]:
-        """Take the next rows (a frame); return the scores that became final."""
+    def push(self, frame: Any) -> Evidence:
+        """Take the next rows (a frame); return the evidence that became final."""
         rows = frame if self._kept is None else _below(self._kept, frame)
         self._kept = rows
         if len(rows) - self._seen < self._least:
-            return np.empty(0)
+            return Evidence.of_scores(np.empty(0))
         series = self._read(rows)
         # only later rows tell whether a value missing in the last rows is missing for long
         settled = max(len(rows) - self._detector.fill_limit, series.segments[-1][0], self._done)
@@ -76,16 +78,16 @@ class PiecewiseScorer:
         self._gone += first
         return fresh
 
-    def finish(self) -> NDArray[Any]:
-        """Scores of the rows that were still open."""
+    def finish(self) -> Evidence:
+        """Evidence on the rows that were still open."""
         if self._kept is None:
-            return np.empty(0)
+            return Evidence.of_scores(np.empty(0))
         series = self._read(self._kept)
         fresh = self._score(series, len(self._kept))
         assert self._stream is not None
-        rest = self._checked(series, self._stream.finish().score)
+        rest = self._checked(series, self._stream.finish())
         self._kept, self._done, self._seen, self._gone, self._given = None, 0, 0, 0, 0
-        return np.concatenate([fresh, rest])
+        return joined_scores([fresh, rest])
 
     @property
     def starts(self) -> list[int]:
@@ -97,34 +99,34 @@ class PiecewiseScorer:
         """Whether a channel is missing for long or stuck, of every row that has a final score."""
         return self._silent
 
-    def _score(self, series: TrainSeries, stop: int) -> NDArray[Any]:
-        """Push the rows up to one into the stream; return the scores that became final."""
+    def _score(self, series: TrainSeries, stop: int) -> Evidence:
+        """Push the rows up to one into the stream; return the evidence that became final."""
         model = self._detector.models_.of(series.entity)
         if self._stream is None:
             self._stream = model.stream(explained=False)
         # the first row that is kept lies within a segment
         self._starts.update(self._gone + start for start, _ in series.segments[1:])
-        scores = [np.empty(0)]
+        parts: list[Evidence] = []
         for first, last in series.parts:
             begin, end = max(first, self._done), min(last, stop)
             if begin < end:
                 if begin == first and self._gone + first:
-                    scores.append(self._stream.finish().score)
-                scores.append(self._stream.push(series.values[begin:end]).score)
+                    parts.append(self._stream.finish())
+                parts.append(self._stream.push(series.values[begin:end]))
         fresh = slice(self._done, stop)
         silent = silent_rows(series, self._detector.habits_.of(series.entity))
         self._missing = _longer(self._missing, series.missing_rows, fresh)
         self._silent = _longer(self._silent, silent, fresh)
-        return self._checked(series, np.concatenate(scores))
+        return self._checked(series, joined_scores(parts))
 
-    def _checked(self, series: TrainSeries, scores: NDArray[Any]) -> NDArray[Any]:
-        """The scores that follow those given, after refusing what is not finite."""
-        every = np.zeros(len(series))
+    def _checked(self, series: TrainSeries, evidence: Evidence) -> Evidence:
+        """The evidence that follows, after refusing scores that are not finite."""
+        every, scores = np.zeros(len(series)), evidence.score
         first = self._given - self._gone
         every[first : first + len(scores)] = scores
         check_scores(series, every)
         self._given += len(scores)
-        return scores
+        return evidence
 
     def _read(self, rows: Any) -> TrainSeries:
         try:
@@ -143,6 +145,16 @@ class PiecewiseScorer:
         # the channel does not matter: segments begin where they did
         missing[: self._done] |= known[:, None]
         return replace(series, missing=missing)
+
+
+def joined_scores(parts: Sequence[Evidence]) -> Evidence:
+    """Scores and strongest channels of rows that follow each other, and nothing else."""
+    some = [part for part in parts if len(part.score)]
+    strongest = [part.strongest for part in some if part.strongest is not None]
+    return Evidence.of_scores(
+        np.concatenate([np.empty(0), *(part.score for part in some)]),
+        np.concatenate(strongest) if strongest else None,
+    )
 
 
 def _longer(

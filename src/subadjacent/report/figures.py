@@ -114,7 +114,7 @@ def figure_series(
             axes[0], alarmed=bool(series_alarms), labelled=labels is not None, fitted=fitted
         )
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, borderaxespad=0.1)
-        below.append(("severity", judgement.normalized))
+        below.append(("severity", judgement.severity))
         for axis, (name, line) in zip(axes[len(names) :], below, strict=True):
             _line(axis, line, shown, INK)
             # on two lines where one would reach into the next figure

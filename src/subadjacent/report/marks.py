@@ -72,7 +72,7 @@ def alarm_rows(
                 when=begin,
                 until=_after(begin, end),
                 lasted=lasting(alarm.duration, series[which].interval),
-                often=f"{alarm.times:,} times" if alarm.times > 1 else "",
+                often=f"no. {alarm.repeat:,} of its kind" if alarm.repeat > 1 else "",
                 severity=f"{alarm.severity:,.1f}"
                 if alarm.severity < 1e4
                 else number(alarm.severity),
@@ -89,10 +89,8 @@ def alarm_rows(
 
 
 def occurrences(alarm: Alarm) -> Segments:
-    """Half-open row bounds of each occurrence of an alarm."""
-    # one that was made by hand may have its first and last row alone
-    bounds = alarm.occurrences or ((alarm.first, alarm.last),)
-    return [(first, last + 1) for first, last in bounds]
+    """Half-open row bounds of an alarm."""
+    return [(alarm.first, alarm.last + 1)]
 
 
 def _after(start: str, end: str) -> str:

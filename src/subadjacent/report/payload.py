@@ -76,7 +76,7 @@ def series_views(
     return [
         SeriesView(
             Explainer.of(one_series, evidence, habits, judgement.anomalous),
-            judgement.normalized,
+            judgement.severity,
             when,
             [alarm for alarm in alarms if alarm.entity == one_series.entity],
             marked,

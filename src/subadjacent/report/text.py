@@ -18,9 +18,8 @@ from subadjacent.report import model_facts
 from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring import sentences
-from subadjacent.scoring.decision import MAX_UNLIKE_SHARE
 from subadjacent.scoring.sentences import span
-from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, FalseShare
+from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, AutoRate
 
 # fewer training rows than this multiple of those that a score depends on are few to learn from
 MIN_REACHES = 3
@@ -120,8 +119,8 @@ def misfits(entities: Sequence[str | None]) -> list[str]:
 def _misfit(entity: str | None) -> str:
     whose = "this data" if entity is None else entity
     return (
-        f"The model does not fit {whose} any more: over {MAX_UNLIKE_SHARE:.0%} of the rows are "
-        f"unlike those that it learned from, and alarms there say little. Fit anew on recent rows."
+        f"Most rows of {whose} are unlike those that the model learned from, and more of them than "
+        f"it learned from. If that is how it runs now, fit on recent rows."
     )
 
 
@@ -134,12 +133,12 @@ def settings(detector: BaseDetector) -> dict[str, str]:
         if value == "auto" and name in fitted_settings:
             shown[name] = f"auto: {fitted_settings[name]}"
     shown["threshold"] = number(detector.threshold_, digits=6)
-    rule = detector.decision.rule
+    rule = detector.decision.score.rule
     if rule is None:
         shown["threshold"] += ", set by hand"
-    elif isinstance(rule, FalseShare):
-        shown["contamination"] += f": about {rule.share:.0%} of the alarms may be false, at most"
-        shown["threshold"] += " for a single alarm; each series has its own"
+    elif isinstance(rule, AutoRate):
+        shown["contamination"] += ": about one false alarm in three times the rows fitted on"
+        shown["threshold"] += " for all series together; each has its own"
     else:
         shown["contamination"] += f": {rule!r}"
     return shown | ({"seed": str(fitted_settings["seed"])} if "seed" in fitted_settings else {})

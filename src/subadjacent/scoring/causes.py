@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,16 +76,23 @@ def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
     return causes[:1] + tuple(cause for cause in causes[1:] if is_named(cause))
 
 
-def alarm_sentence(causes: tuple[Cause, ...], view: str | None, times: int = 1) -> str:
+def alarm_sentence(causes: tuple[Cause, ...], view: str | None) -> str:
     """The sentence on an alarm: its first cause, and the other channels that it names."""
-    often = f"{times:,} times: " if times > 1 else ""
     first = causes[0].sentence if causes else view_sentence(view)
-    return often + first + and_others([cause.channel for cause in named_causes(causes)[1:]])
+    return first + and_others([cause.channel for cause in named_causes(causes)[1:]])
+
+
+class Explanation(NamedTuple):
+    """The causes of an event, and its first and last row."""
+
+    causes: tuple[Cause, ...]
+    first: int
+    last: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explainer:
-    """Explains the alarms of one series.
+    """Explains the events of one series.
 
     Parameters
     ----------
@@ -126,39 +133,33 @@ class Explainer:
         ]
         return ExpectedRange(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
 
-    def causes(
-        self,
-        events: Sequence[tuple[int, int]],
-        most: int,
-        *,
-        view: str | None = None,
-        permanent: bool = False,
-    ) -> tuple[Cause, ...]:
-        """The ``most`` channels that explain the events of an alarm best."""
-        rows = np.concatenate([np.arange(*event) for event in events])
+    def explain(
+        self, first: int, last: int, most: int, *, view: str | None = None, permanent: bool = False
+    ) -> Explanation:
+        """The ``most`` channels that explain an event best, and where it begins and ends.
+
+        An event, rows ``first`` to ``last``, both included, is where scores stand out; scores are
+        averages over rows. It begins and ends where the channels that explain it do.
+        """
+        rows = slice(first, last + 1)
         means = self.evidence.by_channel[rows].mean(axis=0)
         # a silent channel does not raise the score, but is the cause
         share = np.zeros(len(means)) if self.silent is None else self.silent[rows].mean(axis=0)
         order = np.lexsort((-means, -np.where(share > MIN_SILENT_SHARE, share, 0)))[:most].tolist()
         departures = {
-            channel: self._departure(channel, events, permanent=permanent) for channel in order
+            channel: self._departure(channel, (first, last + 1), permanent=permanent)
+            for channel in order
         }
         if share[order[:1]].sum() <= MIN_SILENT_SHARE:
             order = _earliest_first(order, means, departures)
-        return tuple(self._cause(channel, departures[channel], means, view) for channel in order)
+        causes = tuple(self._cause(channel, departures[channel], means, view) for channel in order)
+        named = {cause.channel for cause in named_causes(causes)}
+        own = [departures[channel] for channel in order if self.series.channels[channel] in named]
+        return Explanation(causes, *_extent(first, last, own))
 
-    def _departure(
-        self, channel: int, events: Sequence[tuple[int, int]], *, permanent: bool
-    ) -> Departure:
-        """A channel's departure in the event where it departed most; rows are the series' own."""
-        series = self.series
-
-        def departure_size(event: tuple[int, int]) -> tuple[int, float]:
-            rows = slice(*event)
-            silent_rows = 0 if self.silent is None else int(self.silent[rows, channel].sum())
-            return silent_rows, float(self.evidence.by_channel[rows, channel].sum())
-
-        first, last = max(events, key=departure_size)
+    def _departure(self, channel: int, event: tuple[int, int], *, permanent: bool) -> Departure:
+        """A channel's departure in an event, half-open; rows are the series' own."""
+        series, (first, last) = self.series, event
         start, stop = next(bounds for bounds in series.segments if first < bounds[1])
 
         def event_of(number: int) -> ChannelEvent:
@@ -211,6 +212,20 @@ class Explainer:
             ),
             partner=partner,
         )
+
+
+def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:
+    """First and last row of an event, from the channels that are out in it.
+
+    Averages of scores and of residuals spread an event over up to twice ``ROWS_BESIDE`` rows to
+    either side: no more are cut off.
+    """
+    out = [departure for departure in departures if departure.is_out]
+    if not out or any(departure.kind in (MISSING, STUCK) for departure in departures):
+        return first, last
+    onset, end = min(departure.onset for departure in out), max(departure.end for departure in out)
+    begin = min(onset, first + 2 * ROWS_BESIDE)
+    return begin, max(end, last - 2 * ROWS_BESIDE, begin)
 
 
 def _earliest_first(

@@ -1,45 +1,277 @@
-"""From scores to decisions: which rows are anomalous, and how far beyond the threshold they are.
+"""One decision: from evidence to severities and events, for a whole series or as rows come.
 
-One principle for all data: a row is anomalous if it stands out from the training rows and from the
-recent rows of the series. How far it must stand out is set by a threshold from fitting or, by
-default, from the scores of the segment itself in hindsight (``false_alarms``). A row in which a
-channel is silent (``silence``) is anomalous whatever its score, and does not count for other rows.
+A row is held against normal rows twice: by its score, and by its strongest channel, so that the
+severity of a departure does not depend on how many quiet channels stand beside it. Each may raise
+half of the false alarms that were requested. A batch runs the same steps as a stream: whatever is
+decided on a row depends on earlier rows, and on at most ``blur`` later ones. Only three things
+take hindsight, in a batch alone: the thresholds ``DynamicLevel`` and ``AdaptiveConformal``, whether
+the model still fits, and whether a shift was permanent.
+
+A row in which a channel is silent (``silence``) is part of an event whatever its score, and does
+not count for other rows.
+
+Shapes: T rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d
 from scipy.special import expit
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.data.series import cut
+from subadjacent.errors import InputError, require_number
 from subadjacent.scoring.adaptive import AdaptiveConformal
 from subadjacent.scoring.base_threshold import BaseThreshold
 from subadjacent.scoring.conformal import Conformal
 from subadjacent.scoring.dynamic import dynamic_level
-from subadjacent.scoring.events import core_of, join, rows_of
-from subadjacent.scoring.normal import NormalScores, level_of_one, lowest_level
-from subadjacent.scoring.recent_baseline import RecentBaseline, follow
-from subadjacent.scoring.threshold import DynamicLevel, FalseShare, Quantile
+from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.machine import CLOSE_AFTER, CLOSED, EventMachine, OngoingEvent
+from subadjacent.scoring.normal import NormalScores
+from subadjacent.scoring.recent_baseline import BaselineShift, RecentBaseline
+from subadjacent.scoring.severity import SILENT_SEVERITY, severity
+from subadjacent.scoring.threshold import (
+    AutoRate,
+    DynamicLevel,
+    Quantile,
+    threshold_from_dict,
+)
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
-# a difference of scores below this, or below this share of them, is rounding: those of networks
-# have six or seven digits
-TINY, TINY_SHARE = 1e-12, 1e-6
-# two runs of anomalous rows with at most this many rows between them are one
-GAP = 10
-# a model does not fit a series if this share of its rows is unlike the training rows
-MAX_UNLIKE_SHARE = 0.3
-# the least normalised score of a row with a silent channel: as far beyond the threshold as that is
-# from a typical row. Less would rank it below the weakest findings, as its score says nothing;
-# more, above departures that were measured
-SILENT_SEVERITY = 2.0
+# an average spreads an event over the rows around it: a row belongs to the event if it scores at
+# least this share of the highest score around it
+MIN_CORE_SHARE = 0.5
+# a model no longer fits a series if most of its rows are unlike the training rows, and at least as
+# many as it was fitted on: a fault that lasts is no reason to disown a model
+MAX_UNLIKE_SHARE = 0.5
+
+Rows = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceThreshold:
+    """The threshold of one trace of the evidence, and its normal scores, entity by entity.
+
+    Parameters
+    ----------
+    threshold
+        The score above which rows are anomalous, set in fitting or by hand.
+    rule
+        The rule that set it, unless it was changed by hand.
+    normal
+        Statistics of normal scores.
+    """
+
+    threshold: float
+    rule: BaseThreshold | None
+    normal: PerEntity[NormalScores]
+
+    def level(self, entity: str | None) -> float:
+        """The score of severity 1."""
+        if isinstance(self.rule, AutoRate):
+            return self.rule.level(self.normal.of(entity), self.normal.pooled)
+        return self.threshold
+
+    def to_dict(self) -> dict[str, Any]:
+        """The threshold as JSON types."""
+        return {
+            "threshold": float(self.threshold),
+            "rule": None if self.rule is None else self.rule.to_dict(),
+            "normal": [scores.to_dict() for scores in self.normal],
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any], entities: Sequence[str]) -> TraceThreshold:
+        """The inverse of ``to_dict``; refuses what does not fit."""
+        require_number("threshold", saved["threshold"])
+        known = saved["normal"]
+        if not isinstance(known, list) or len(known) != 1 + len(entities):
+            raise InputError(f"normal must be a list of {1 + len(entities)}; got {known!r}")
+        pooled, *per_entity = map(NormalScores.from_dict, known)
+        rule = None if saved["rule"] is None else threshold_from_dict(saved["rule"])
+        normal = PerEntity(pooled, dict(zip(entities, per_entity, strict=True)))
+        return cls(float(saved["threshold"]), rule, normal)
+
+
+class RowSeverity(NamedTuple):
+    """The severity of some rows, (T,) each."""
+
+    severity: Rows
+    by_score: Flags  # rows whose score belongs to an event
+    by_channel: Flags  # rows with a channel that belongs to one: the strongest, or a silent one
+    threshold: Rows  # of the score
+    shift: Rows  # of the score's baseline
+    shifted: Flags  # rows whose baseline has shifted, of the score or of the strongest channel
+    unlike: Flags  # rows that are unlike the training rows, whatever the baseline is by now
+
+    @property
+    def is_high(self) -> Flags:
+        """Rows that belong to an event."""
+        return self.by_score | self.by_channel
+
+    def part(self, first: int, last: int) -> RowSeverity:
+        """The severity of rows ``first`` to ``last``."""
+        columns: list[Any] = [column[first:last] for column in self]
+        return RowSeverity(*columns)
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowSeverity]) -> RowSeverity:
+        """The severity of rows that follow each other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(np.concatenate(columns) for columns in zip(_NO_ROWS, *parts, strict=True)))
+
+
+_NO_ROWS = RowSeverity(
+    np.zeros(0),
+    np.zeros(0, dtype=bool),
+    np.zeros(0, dtype=bool),
+    np.zeros(0),
+    np.zeros(0),
+    np.zeros(0, dtype=bool),
+    np.zeros(0, dtype=bool),
+)
+
+
+class _Trace:
+    """One trace of one entity: the level of severity 1, and the recent baseline."""
+
+    def __init__(
+        self, own: TraceThreshold, entity: str | None, adapt_after: int | None, *, is_score: bool
+    ) -> None:
+        self.normal, self.level = own.normal.of(entity), own.level(entity)
+        # the strongest channel stands out in most rows: only an event that lasts is followed
+        high = self.normal.high if is_score else self.level
+        self.baseline = RecentBaseline(
+            self.normal.typical, high, adapt_after, only_shifted=not is_score
+        )
+
+    def assess(
+        self, values: Rows, level: float | Rows | None = None
+    ) -> tuple[Rows, BaselineShift, Rows]:
+        """Values above the baseline, the baseline, and severities."""
+        baseline = self.baseline.push(values)
+        above = values - baseline.shift
+        own_level = self.level if level is None else level
+        return above, baseline, severity(above, own_level, self.normal)
+
+
+class SeverityStream:
+    """The severity of one entity's rows as evidence on them comes.
+
+    Parameters
+    ----------
+    decision
+        What was requested, and what is normal.
+    entity
+        Its name.
+    blur
+        Rows by which averaging spreads an event to either side. Severities come as many rows late.
+    levels
+        Levels of the score, where they are known row by row, (T,).
+    """
+
+    def __init__(
+        self, decision: Decision, entity: str | None, blur: int, levels: Rows | None = None
+    ) -> None:
+        self._blur, self._levels = blur, levels
+        self._score = _Trace(decision.score, entity, decision.adapt_after, is_score=True)
+        self._strongest = None
+        if decision.strongest is not None:
+            self._strongest = _Trace(
+                decision.strongest, entity, decision.adapt_after, is_score=False
+            )
+        self._assessed = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        # scores above the baseline of the rows that wait, and of those just before them
+        self._around = np.zeros(0)
+        self._waiting = _NO_ROWS
+
+    def push(
+        self, score: Rows, strongest: Rows | None = None, silent: Flags | None = None
+    ) -> RowSeverity:
+        """The severity of the rows whose neighbours have come; the others wait."""
+        if silent is None or not silent.any():
+            return self._push(score, strongest)
+        edges = [0, *(np.flatnonzero(np.diff(silent)) + 1).tolist(), len(silent)]
+        parts = []
+        for first, last in pairwise(edges):
+            if silent[first]:
+                parts += [self.finish(), self._silent(last - first)]
+            else:
+                own = None if strongest is None else strongest[first:last]
+                parts.append(self._push(score[first:last], own))
+        return RowSeverity.joined(parts)
+
+    def finish(self) -> RowSeverity:
+        """The severity of the rows that wait; the next row begins a new segment."""
+        rows = self._settle(len(self._waiting.severity))
+        self._begin()
+        return rows
+
+    def _push(self, score: Rows, strongest: Rows | None) -> RowSeverity:
+        level: float | Rows = self._score.level
+        if self._levels is not None:
+            level = self._levels[self._assessed : self._assessed + len(score)]
+        self._assessed += len(score)
+        above, baseline, rows_severity = self._score.assess(score, level)
+        by_score, shifted = above > level, baseline.shifted
+        by_channel, unlike = np.zeros(len(score), dtype=bool), score > level
+        if self._strongest is not None and strongest is not None:
+            own, own_baseline, own_severity = self._strongest.assess(strongest)
+            by_channel = own > self._strongest.level
+            unlike = unlike | (strongest > self._strongest.level)
+            shifted = shifted | own_baseline.shifted
+            rows_severity = np.maximum(rows_severity, own_severity)
+        rows = RowSeverity(
+            rows_severity,
+            by_score,
+            by_channel,
+            level + baseline.shift,
+            baseline.shift,
+            shifted,
+            unlike,
+        )
+        self._around = np.concatenate([self._around, above])
+        self._waiting = RowSeverity.joined([self._waiting, rows])
+        return self._settle(max(len(self._waiting.severity) - self._blur, 0))
+
+    def _settle(self, count: int) -> RowSeverity:
+        """Take ``count`` rows off those that wait, without the shoulders of events."""
+        waiting = len(self._waiting.severity)
+        rows = self._waiting.part(0, count)
+        self._waiting = self._waiting.part(count, waiting)
+        if self._blur and rows.by_score.any():
+            highest = maximum_filter1d(self._around, 2 * self._blur + 1, mode="nearest")
+            first = len(self._around) - waiting
+            is_core = (self._around >= MIN_CORE_SHARE * highest)[first : first + count]
+            rows = rows._replace(by_score=rows.by_score & is_core)
+        self._around = self._around[max(len(self._around) - (waiting - count) - self._blur, 0) :]
+        return rows
+
+    def _silent(self, count: int) -> RowSeverity:
+        """Rows with a silent channel: part of an event, and no part of any baseline."""
+        everywhere = np.ones(count, dtype=bool)
+        level = self._score.level if self._levels is None else float(self._score.level)
+        return RowSeverity(
+            np.full(count, SILENT_SEVERITY),
+            ~everywhere,
+            everywhere,
+            np.full(count, level),
+            np.zeros(count),
+            ~everywhere,
+            ~everywhere,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,84 +282,79 @@ class RowDecisions:
     ----------
     scores
         As given.
-    threshold
-        Rows above it are anomalous, (T,): one level, plus the baseline shift.
-    normalized
-        The scores on a scale that is the same for every model and entity: 1 is the threshold, 0 is
-        the recent median. At least 2 where a channel is silent.
+    rows
+        Their severity.
+    events
+        What stands out, in time order.
     anomalous
         Which rows belong to an event.
-    baseline
-        The recent baseline of the series' scores.
     fits
         Whether the model still fits the series.
     segments
         Bounds of its unbroken segments.
-    gap
-        Rows between two runs of anomalous rows that are joined: 0 where later rows may not count,
-        or where a share of rows was requested.
     p_values
         Upper bound of the chance that a normal row scores as high, (T,); None where it is not
         conformal.
     """
 
-    scores: NDArray[np.float64]
-    threshold: NDArray[np.float64]
-    normalized: NDArray[np.float64]
-    anomalous: NDArray[np.bool_]
-    baseline: RecentBaseline
+    scores: Rows
+    rows: RowSeverity
+    events: list[OngoingEvent]
+    anomalous: Flags
     fits: bool
     segments: Sequence[tuple[int, int]]
-    gap: int = GAP
-    p_values: NDArray[np.float64] | None = None
+    p_values: Rows | None = None
 
     @property
-    def probability(self) -> NDArray[np.float64]:
-        """A logistic curve over the normalised score; it orders, it is not a frequency."""
-        return np.asarray(expit(STEEPNESS * (self.normalized - 1)))
+    def severity(self) -> Rows:
+        """1 is the level that normal rows cross as often as requested, 2 a tenth as often."""
+        return self.rows.severity
 
-    def events(self, gap: int | None = None, shortest: int = 1) -> list[tuple[int, int]]:
-        """Half-open row bounds of the runs of anomalous rows; ``gap`` None: the own one."""
-        return join(self.anomalous, self.gap if gap is None else gap, shortest, self.segments)
+    @property
+    def probability(self) -> Rows:
+        """A logistic curve over the severity; it orders, it is not a frequency."""
+        return np.asarray(expit(STEEPNESS * (self.severity - 1)))
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Thresholds and baselines that turn the scores of each entity into decisions.
+    """What was requested, and what is normal for each entity.
 
     Parameters
     ----------
-    threshold
-        The score above which rows are anomalous, set in fitting or by hand.
-    rule
-        The rule that set it, unless it was changed by hand.
-    normal
-        Statistics of normal scores, entity by entity.
+    score
+        The threshold of the score.
+    strongest
+        That of the strongest channel; None where models do not tell it, or the threshold was set by
+        hand or by an object of another library, which knows scores alone.
     adapt_after
         Rows after which a shifted baseline is the new normal; None: never.
     """
 
-    threshold: float
-    rule: BaseThreshold | None
-    normal: PerEntity[NormalScores]
+    score: TraceThreshold
+    strongest: TraceThreshold | None
     adapt_after: int | None
+
+    def stream(self, entity: str | None, blur: int = 0) -> SeverityStream:
+        """The severities of an entity's rows as they come."""
+        return SeverityStream(self, entity, blur)
 
     def decide(
         self,
-        scores: NDArray[Any],
+        evidence: Evidence,
         entity: str | None = None,
         segments: Sequence[tuple[int, int]] | None = None,
-        silent: NDArray[np.bool_] | None = None,
+        silent: Flags | None = None,
         *,
         blur: int = 0,
-        hindsight: bool = True,
+        close_after: int = CLOSE_AFTER,
     ) -> RowDecisions:
         """Decide on the rows of one series.
 
         Parameters
         ----------
-        scores
-            One a row, in time order.
+        evidence
+            On all of its rows, in time order; only scores and strongest channels are read.
         entity
             The entity's name.
         segments
@@ -136,89 +363,49 @@ class Decision:
             Rows in which a channel is missing for long or stuck, (T,); none if not given.
         blur
             Rows by which averaging spreads an event to either side; they are left out.
-        hindsight
-            Whether later rows may count in the decision on a row.
+        close_after
+            Rows without a high-severity one after which an event is over.
         """
-        scores = np.asarray(scores, dtype=np.float64)
+        scores = np.asarray(evidence.score, dtype=np.float64)
         bounds = [(0, len(scores))] if segments is None else segments
-        known_parts = cut(bounds, silent)
         known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
-        normal = self.normal.of(entity)
-        baseline = RecentBaseline.unshifted(len(scores))
-        if self.adapt_after is not None:
-            baseline = _follow_known(scores, known, normal, self.adapt_after)
-        above_baseline = scores - baseline.shift
-        level, p_values = self._compare(
-            above_baseline, known, baseline, normal, hindsight=hindsight
-        )
-        anomalous = above_baseline > level
-        if blur and anomalous.any():
-            anomalous = core_of(anomalous, above_baseline, blur, known_parts)
-        # rows between runs would exceed the requested share
-        gap = GAP if hindsight and not _is_share_of_rows(self.rule) else 0
-        anomalous = rows_of(join(anomalous | ~known, gap, 1, bounds), len(scores))
-        normalized = _normalized(above_baseline, level, normal)
-        normalized[~known] = np.maximum(normalized[~known], SILENT_SEVERITY)
-        return RowDecisions(
-            scores,
-            level + baseline.shift,
-            normalized,
-            anomalous,
-            baseline,
-            _fits(scores, known, np.maximum(level, normal.high), blur, known_parts),
-            bounds,
-            gap,
-            p_values,
-        )
+        levels, p_values = self._in_hindsight(scores, known, entity)
+        stream, machine = SeverityStream(self, entity, blur, levels), EventMachine(close_after)
+        parts, events = [], []
+        for first, last in bounds:
+            strongest = None if evidence.strongest is None else evidence.strongest[first:last]
+            flags = None if silent is None else silent[first:last]
+            pushed = stream.push(scores[first:last], strongest, flags)
+            rows = RowSeverity.joined([pushed, stream.finish()])
+            changes = machine.push(rows.severity, rows.is_high) + machine.end_segment()
+            events += [change.event for change in changes if change.state == CLOSED]
+            parts.append(rows)
+        everything = RowSeverity.joined(parts) if parts else _NO_ROWS
+        fits = _fits(everything.unlike[known], self.score.normal.of(entity).rows)
+        anomalous = np.zeros(len(scores), dtype=bool)
+        for event in events:
+            anomalous[event.first : event.last + 1] = True
+        if _is_share_of_rows(self.score.rule):
+            # rows between those that stand out would exceed the requested share
+            anomalous &= everything.is_high
+        return RowDecisions(scores, everything, events, anomalous, fits, bounds, p_values)
 
-    def _compare(
-        self,
-        scores: NDArray[np.float64],
-        known: NDArray[np.bool_],
-        baseline: RecentBaseline,
-        normal: NormalScores,
-        *,
-        hindsight: bool,
-    ) -> tuple[float | NDArray[np.float64], NDArray[np.float64] | None]:
-        """The level, one for all rows or one a row, (T,), and p-values where the rule has any."""
-        if isinstance(self.rule, AdaptiveConformal) and known.any():
-            followed = self.rule.follow(scores[known])
-            last = _last_known(known)
-            return followed.levels[last], followed.p_values[last]
-        # where the model does not fit, the share of false alarms cannot be estimated
-        level = self._level(scores[known & ~baseline.shifted], normal, hindsight=hindsight)
-        if isinstance(self.rule, Conformal) and len(scores):
-            return level, self.rule.p_values(scores)
-        return level, None
-
-    def _level(
-        self, scores: NDArray[np.float64], normal: NormalScores, *, hindsight: bool
-    ) -> float:
-        if isinstance(self.rule, DynamicLevel) and hindsight and len(scores):
-            return dynamic_level(scores, self.rule.step)
-        if not isinstance(self.rule, FalseShare):
-            return self.threshold
-        pooled, share = self.normal.pooled, self.rule.share
-        if hindsight:
-            return lowest_level(scores, normal, pooled, share)
-        return level_of_one(normal.rows, normal, pooled, share)
-
-
-def _follow_known(
-    scores: NDArray[np.float64], known: NDArray[np.bool_], normal: NormalScores, after: int
-) -> RecentBaseline:
-    """The recent baseline of the known rows' scores; at the others, the last known one."""
-    if not known.any():
-        return RecentBaseline.unshifted(len(scores))
-    moves = follow(scores[known], normal, after)
-    # rows before the first known one take its baseline, which has not shifted yet
-    last = _last_known(known)
-    return RecentBaseline(moves.shift[last], moves.shifted[last])
-
-
-def _last_known(known: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """For each row, the index among known rows of the last one up to it, or of the first."""
-    return np.asarray(np.maximum(np.cumsum(known) - 1, 0))
+    def _in_hindsight(
+        self, scores: Rows, known: Flags, entity: str | None
+    ) -> tuple[Rows | None, Rows | None]:
+        """Levels of the known rows where they depend on the series, and p-values, (T,) each."""
+        rule = self.score.rule
+        if not known.any():
+            return None, None
+        if isinstance(rule, AdaptiveConformal):
+            followed = rule.follow(scores[known])
+            return followed.levels, followed.p_values[np.maximum(np.cumsum(known) - 1, 0)]
+        if isinstance(rule, DynamicLevel):
+            level = dynamic_level(scores[known], rule.step)
+            return np.full(int(known.sum()), level), None
+        if isinstance(rule, Conformal):
+            return None, rule.p_values(scores)
+        return None, None
 
 
 def _is_share_of_rows(rule: BaseThreshold | None) -> bool:
@@ -227,26 +414,6 @@ def _is_share_of_rows(rule: BaseThreshold | None) -> bool:
     return by_row or isinstance(rule, Quantile | AdaptiveConformal)
 
 
-def _fits(
-    scores: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    level: float | NDArray[np.float64],
-    blur: int,
-    segments: Sequence[tuple[int, int]],
-) -> bool:
-    """Whether few rows are unlike training, not counting rows that averages spread events to."""
-    unlike = scores > level
-    if blur and unlike.any():
-        unlike = core_of(unlike, scores, blur, segments)
-    return not known.any() or bool(unlike[known].mean() <= MAX_UNLIKE_SHARE)
-
-
-def _normalized(
-    scores: NDArray[np.float64], level: float | NDArray[np.float64], normal: NormalScores
-) -> NDArray[np.float64]:
-    span = np.asarray(level - normal.typical)
-    rounding = np.maximum(TINY, TINY_SHARE * np.maximum(np.abs(level), abs(normal.typical)))
-    # a threshold no higher than a typical row: the spread of scores is the unit then, and
-    # where all were alike, the scores' own
-    spread = np.where(normal.spread > rounding, normal.spread, 1.0)
-    return np.asarray(1 + (scores - level) / np.where(span <= rounding, spread, span))
+def _fits(unlike: Flags, fitted: int) -> bool:
+    """Whether most rows are like training, or fewer are unlike than were fitted on."""
+    return not len(unlike) or bool(unlike.mean() <= MAX_UNLIKE_SHARE or unlike.sum() < fitted)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -48,3 +49,8 @@ class Evidence(NamedTuple):
     traces: Mapping[str, Array]
     views: tuple[str, ...] = ()
     strongest: Array | None = None  # (T,)
+
+    @classmethod
+    def of_scores(cls, scores: Array, strongest: Array | None = None) -> Evidence:
+        """Evidence that says nothing of channels: for decisions alone."""
+        return cls(scores, np.zeros((len(scores), 0)), None, {}, strongest=strongest)

@@ -126,9 +126,10 @@ class Departure:
     """How a channel departed in an event.
 
     ``row`` is the row of the segment where it was furthest from ``expected``; ``low`` and ``high``
-    are the expected range there. ``onset`` is the first row where it was out. ``lasted`` counts the
-    rows of the event or, where the channel was stuck or missing, those rows; ``steps`` is the mean
-    step from row to row in units of the median one.
+    are the expected range there. ``onset`` and ``end`` are the first and the last row where it was
+    out, if it ``is_out`` in any. ``lasted`` counts the rows of the event or, where the channel was
+    stuck or missing, those rows; ``steps`` is the mean step from row to row in units of the median
+    one.
     """
 
     kind: str
@@ -137,12 +138,16 @@ class Departure:
     low: float
     high: float
     onset: int
+    end: int
+    is_out: bool
     lasted: int
     steps: float
 
     def later(self, rows: int) -> Departure:
         """The departure in rows of the series, whose segment begins at a later row."""
-        return replace(self, row=self.row + rows, onset=self.onset + rows)
+        return replace(
+            self, row=self.row + rows, onset=self.onset + rows, end=self.end + rows
+        )
 
 
 def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
@@ -182,6 +187,8 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
         float(expected.low[row]),
         float(expected.high[row]),
         event.rows.start + signs.onset,
+        event.rows.start + signs.end,
+        signs.out > 0,
         lasted,
         signs.steps,
     )
@@ -198,6 +205,7 @@ class _Signs:
     run: int  # the longest run of equal values
     out: int  # rows that are out
     onset: int  # the first of them, among the examined rows
+    end: int  # the last of them
     side: float  # 1 or -1 if they are all on one side
     size: float  # their median
     beyond: int  # rows beyond all that was seen in training
@@ -238,6 +246,7 @@ class _Signs:
             run=longest_run(values)[1],
             out=len(out),
             onset=beside.start + _onset(out) if len(out) else event_rows.start,
+            end=beside.start + _end(out) if len(out) else event_rows.stop - 1,
             side=float(np.sign(sizes[beside][out]).mean()) if len(out) else 0.0,
             size=size,
             beyond=int(((values < profile.minimum) | (values > profile.maximum)).sum()),
@@ -284,6 +293,11 @@ def _onset(out: NDArray[np.intp]) -> int:
     """The first of the rows that are out that is followed by others, or else the first."""
     followed = out[: -ONSET_ROWS + 1][out[ONSET_ROWS - 1 :] - out[: -ONSET_ROWS + 1] < ONSET_WITHIN]
     return int(followed[0] if len(followed) else out[0])
+
+
+def _end(out: NDArray[np.intp]) -> int:
+    """The last of the rows that are out that follows others, or else the last."""
+    return -_onset(-out[::-1])
 
 
 def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:

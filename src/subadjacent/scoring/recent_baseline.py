@@ -7,13 +7,11 @@ not depend on the rows that follow.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-
-from subadjacent.scoring.normal import NormalScores
 
 # blocks in the rows that a change must last; medians move by blocks
 BLOCKS = 40
@@ -23,41 +21,74 @@ BLOCKS = 40
 SPEED_UP = 8
 
 
-class RecentBaseline(NamedTuple):
+class BaselineShift(NamedTuple):
     """The baseline shift of scores, row by row.
 
     ``shift`` is the distance above the median of normal scores. ``shifted`` marks rows whose
-    baseline is above what hardly any normal row exceeds: the model no longer fits.
+    baseline is so high that hardly any normal row exceeds it.
     """
 
     shift: NDArray[np.float64]  # (T,)
     shifted: NDArray[np.bool_]  # (T,)
 
-    @classmethod
-    def unshifted(cls, rows: int) -> RecentBaseline:
-        """A baseline that stays: training rows alone set what is normal."""
-        return cls(np.zeros(rows), np.zeros(rows, dtype=bool))
 
+class RecentBaseline:
+    """Follows the baseline of scores as they come: a new level is normal once it has lasted.
 
-def follow(scores: NDArray[np.float64], normal: NormalScores, after: int) -> RecentBaseline:
-    """The recent baseline of scores: a new level is normal once it lasted ``after`` rows.
+    The level is the median over twice ``after`` rows before a row; before the first there were
+    normal rows. Where it is so high that the rows are unlike training, the median over fewer rows
+    counts if it is higher: a single change is an alarm, a series of changes is not.
 
-    The level is the median over twice as many rows before a row; before the first there were
-    normal rows. Where it is so high that the model does not fit, the median over fewer rows counts
-    if it is higher: a single change is an alarm, a series of changes is not.
+    Parameters
+    ----------
+    typical
+        The median of normal scores.
+    high
+        A baseline above this is shifted.
+    after
+        Rows after which a new level is normal; None: never.
+    only_shifted
+        Whether a baseline below ``high`` counts as not shifted at all.
     """
-    block = -(-after // BLOCKS)
-    slow = max(2 * after // block, 1)
-    quick = max(slow // SPEED_UP, 1)
-    blocks = len(scores) // block
-    medians = np.median(scores[: blocks * block].reshape(blocks, block), axis=1)
-    before = np.concatenate([np.full(slow, normal.typical), medians])
-    # for each block, and for the rows after the last one, the rows before it
-    windows = sliding_window_view(before, slow)
-    slowly = np.median(windows, axis=1)
-    quickly = np.median(windows[:, -quick:], axis=1)
-    shifted = slowly > normal.high
-    level = np.where(shifted, np.maximum(slowly, quickly), slowly)
-    shift = np.maximum(level - normal.typical, 0)
-    rows = np.minimum(np.arange(len(scores)) // block, blocks)
-    return RecentBaseline(shift[rows], shifted[rows])
+
+    def __init__(
+        self, typical: float, high: float, after: int | None, *, only_shifted: bool = False
+    ) -> None:
+        self._typical, self._high, self._only_shifted = typical, high, only_shifted
+        self._never = after is None
+        self._block = -(-(after or 1) // BLOCKS)
+        slow = max(2 * (after or 1) // self._block, 1)
+        self._quick = max(slow // SPEED_UP, 1)
+        self._medians = np.full(slow, typical)
+        # the rows of the block that has begun
+        self._rows = np.zeros(0)
+
+    def push(self, scores: NDArray[np.float64]) -> BaselineShift:
+        """The baseline at each of the next scores, (T,)."""
+        if self._never:
+            return BaselineShift(np.zeros(len(scores)), np.zeros(len(scores), dtype=bool))
+        begun, slow = len(self._rows), len(self._medians)
+        rows = np.concatenate([self._rows, scores])
+        blocks = len(rows) // self._block
+        medians = np.median(rows[: blocks * self._block].reshape(blocks, self._block), axis=1)
+        before = np.concatenate([self._medians, medians])
+        # for each block, and for the rows after the last one, the medians before it
+        windows = sliding_window_view(before, slow)
+        slowly = np.median(windows, axis=1)
+        quickly = np.median(windows[:, -self._quick :], axis=1)
+        shifted = slowly > self._high
+        level = np.where(shifted, np.maximum(slowly, quickly), slowly)
+        shift = np.maximum(level - self._typical, 0)
+        if self._only_shifted:
+            shift = np.where(shifted, shift, 0.0)
+        at = (begun + np.arange(len(scores))) // self._block
+        self._medians, self._rows = before[-slow:], rows[blocks * self._block :]
+        return BaselineShift(shift[at], shifted[at])
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """The medians and rows that later rows are compared with."""
+        return {"medians": self._medians, "rows": self._rows}
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        """The inverse of ``state``."""
+        self._medians, self._rows = state["medians"], state["rows"]

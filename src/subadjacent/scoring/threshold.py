@@ -21,7 +21,12 @@ from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
 from subadjacent.scoring.conformal import Conformal
 from subadjacent.scoring.dynamic import STEP, dynamic_level
 from subadjacent.scoring.extremes import Tail, fit_tail, require_fraction
-from subadjacent.scoring.normal import EXCURSION_GAP, HIGH_QUANTILE, TAIL_QUANTILE
+from subadjacent.scoring.normal import (
+    EXCURSION_GAP,
+    HIGH_QUANTILE,
+    TAIL_QUANTILE,
+    NormalScores,
+)
 from subadjacent.scoring.quantiles import quantiles
 
 log = logging.getLogger(__name__)
@@ -63,24 +68,52 @@ class ExtremeValue(BaseThreshold):
 
 
 @dataclass(frozen=True)
-class FalseShare(BaseThreshold):
-    """Bounds the share of false alarms among a segment's alarms, approximately and in hindsight.
+class AutoRate(BaseThreshold):
+    """About one false alarm in three times as many rows as were fitted on.
 
-    ``threshold_`` is for a single alarm in as many rows as were fitted on. A decision lowers it
-    where a segment has more to show, and raises it for a longer one (``false_alarms``).
+    Fewer rows than these do not tell how high normal scores rise. Each entity has a level of its
+    own; ``threshold_`` is that of all rows fitted on together.
+
+    Parameters
+    ----------
+    alarms
+        False alarms in as many rows as were fitted on.
+    most
+        False alarms in a row at most, however few were fitted on.
     """
 
-    kind: ClassVar[str] = "false_share"
+    kind: ClassVar[str] = "auto_rate"
 
-    share: float = 1 / 3
+    alarms: float = 1 / 3
+    most: float = 1 / 5_000
 
     def __post_init__(self) -> None:
-        require_number("share", self.share, above=0)
-        require_fraction("share", self.share)
+        require_number("alarms", self.alarms, above=0)
+        require_number("most", self.most, above=0, most=1)
+
+    def risk(self, rows: int) -> float:
+        """False alarms to expect in a row, where ``rows`` were fitted on."""
+        return min(self.alarms / rows, self.most)
+
+    def level(self, entity: NormalScores, pooled: NormalScores) -> float:
+        """The level of an entity.
+
+        Normal excursions are those of the entity itself or of all entities together, whichever are
+        rarer: a restless while in training does not hide all later anomalies. No level is below
+        what one normal row in a hundred exceeds.
+        """
+        risk = self.risk(entity.rows)
+        level = min(entity.tail.level(risk), pooled.tail.level(risk))
+        return max(level, entity.high, pooled.high)
+
+    def split(self) -> AutoRate:
+        """A rule with half of the false alarms."""
+        return AutoRate(self.alarms / 2, self.most / 2)
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
         tail = fit_tail(scores, TAIL_QUANTILE, EXCURSION_GAP)
-        return max(tail.level(self.share / len(scores)), quantiles(scores, (HIGH_QUANTILE,))[0])
+        level = tail.level(self.risk(len(scores)))
+        return max(level, quantiles(scores, (HIGH_QUANTILE,))[0])
 
 
 @dataclass(frozen=True)
@@ -93,6 +126,10 @@ class Quantile(BaseThreshold):
 
     def __post_init__(self) -> None:
         require_fraction("q", self.q)
+
+    def split(self) -> Quantile:
+        """A rule with half of the rows above it."""
+        return Quantile((1 + self.q) / 2)
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
         return float(np.quantile(scores, self.q))
@@ -153,6 +190,10 @@ class AlarmBudget(BaseThreshold):
     def with_interval(self, seconds: float) -> Self:
         """An unfitted copy for rows ``seconds`` apart."""
         return replace(self, interval=seconds)
+
+    def split(self) -> AlarmBudget:
+        """A rule with half of the false alarms."""
+        return replace(self, alarms=self.alarms / 2)
 
     def check_interval(self) -> None:
         """Refuse a budget without an interval, or of too frequent alarms."""
@@ -224,7 +265,7 @@ class DynamicLevel(BaseThreshold):
 KINDS: dict[str, type[BaseThreshold]] = {
     kind.kind: kind
     for kind in (
-        FalseShare,
+        AutoRate,
         ExtremeValue,
         Quantile,
         Fixed,
@@ -269,7 +310,7 @@ def choose_threshold(contamination: Any, interval: float | None = None) -> Thres
         return Quantile(1 - float(contamination))
     if isinstance(contamination, str):
         if contamination == "auto":
-            return FalseShare()
+            return AutoRate()
         # an impossible period is refused below, in the words of this argument
         with suppress(InputError):
             if budget := BUDGET.fullmatch(contamination):

@@ -105,7 +105,7 @@ class _Findings(NamedTuple):
         """The findings of a detector that was fitted on the first ``fitted`` rows assessed."""
         (judged,) = assessment.judgements
         (normal,) = detector.held_out_scores_
-        tested = (judged.scores - judged.baseline.shift)[fitted:]
+        tested = (judged.scores - judged.rows.shift)[fitted:]
         return cls(judged, assessment.alarms(), worst_of(normal, tested))
 
 
@@ -250,7 +250,7 @@ def _scores(
     }
     judged = ScoreColumns(
         np.concatenate([entity_scores.scores for _, entity_scores in judged_entities]),
-        np.concatenate([entity_scores.normalized for _, entity_scores in judged_entities]),
+        np.concatenate([entity_scores.severity for _, entity_scores in judged_entities]),
         np.concatenate([entity_scores.anomalous for _, entity_scores in judged_entities]),
     )
     return [

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY
-from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
+from subadjacent.detectors.piecewise import PiecewiseScorer, joined_scores, can_score_in_parts
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.showing import listed
 from subadjacent.workflow.packs import group
@@ -113,7 +113,7 @@ class _EntityScores:
 
     def __init__(self, scorer: PiecewiseScorer) -> None:
         self._scorer = scorer
-        self._scores: list[NDArray[Any]] = []
+        self._scores: list[Evidence] = []
         self._places: list[NDArray[np.intp]] = []
         self._waiting: list[pl.DataFrame] = []
         self.is_short = True  # none of its rows were assessed yet
@@ -142,9 +142,9 @@ class _EntityScores:
         if self._waiting:
             self._pass_on()
         scorer = self._scorer
-        scores = np.concatenate([*self._scores, scorer.finish()])
-        segments = list(pairwise([*scorer.starts, len(scores)]))
-        return detector.judge(scores, name, segments, scorer.silent)
+        evidence = joined_scores([*self._scores, scorer.finish()])
+        segments = list(pairwise([*scorer.starts, len(evidence.score)]))
+        return detector.judge(evidence, name, segments, scorer.silent)
 
     def _pass_on(self) -> None:
         self._scores.append(self._scorer.push(self.waiting))
@@ -174,7 +174,7 @@ def _score_short(
 def _put(judged: ScoreColumns, places: NDArray[np.intp], judgement: RowDecisions) -> None:
     """Copy the decisions on one entity's rows to their places among all rows."""
     judged.scores[places] = judgement.scores
-    judged.normalized[places] = judgement.normalized
+    judged.normalized[places] = judgement.severity
     judged.anomalous[places] = judgement.anomalous
 
 

@@ -85,7 +85,7 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
             "end": str(_as_json(alarm.end)),
             "peak": str(_as_json(alarm.peak)),
             "rows": alarm.duration,
-            "times": alarm.times,
+            "repeat": alarm.repeat,
             "permanent": alarm.permanent,
             "severity": round(alarm.severity, 3),
             "channel": alarm.causes[0].channel,
@@ -100,7 +100,7 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
     ]
     schema = {
         "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
-        "rows": pl.Int64, "times": pl.Int64, "permanent": pl.Boolean, "severity": pl.Float64,
+        "rows": pl.Int64, "repeat": pl.Int64, "permanent": pl.Boolean, "severity": pl.Float64,
         "channel": pl.String, "seen": pl.Float64, "expected": pl.Float64, "channels": pl.String,
         "kind": pl.String, "sentence": pl.String, "view": pl.String,
     }  # fmt: skip
@@ -113,12 +113,7 @@ def alarm_record(alarm: Alarm, misfits: Sequence[str | None] = ()) -> dict[str, 
 
     ``fits`` says whether its entity is none of ``misfits``, which the model no longer fits.
     """
-    derived = {
-        "times": alarm.times,
-        "kind": alarm.kind,
-        "sentence": alarm.sentence,
-        "fits": alarm.entity not in misfits,
-    }
+    derived = {"duration": alarm.duration, "fits": alarm.entity not in misfits}
     record: dict[str, Any] = as_json(asdict(alarm) | derived)
     return record
 

@@ -270,7 +270,8 @@ def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
     window = 0 if shapes is None else sum(shapes.reach) // 2
     normal = apart_from_outliers(level(fit.forecasting), reach, reach + window)
     scores = level(fit.unseen)
-    unit = max(quantiles(scores[normal], (SHARE,))[0], MIN_UNIT)
+    least = max(MIN_UNIT, MIN_CHANNEL_UNIT / fit.values.shape[1])
+    unit = max(quantiles(scores[normal], (SHARE,))[0], least)
     values = fit.values[normal[np.concatenate(fit.sample)]]
     if not len(values):
         values = fit.values
