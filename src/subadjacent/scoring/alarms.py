@@ -57,7 +57,8 @@ class Alarm:
     permanent
         Whether the series did not come back from it, so that it counts as normal from then on.
     state
-        "opened", "updated" or "closed".
+        How it last changed: "opened", "updated" or "closed", and in a stream with a model then
+        "confirmed" or "withdrawn".
     status
         "provisional" until the rows that a final score waits for have come, then "confirmed" or
         "withdrawn". Alarms of a batch are confirmed.
@@ -146,10 +147,14 @@ class Repeats:
 
         ``departs`` is the direction, of length 1, in which its channels depart.
         """
+        # what ended too long ago is repeated by nothing any more
+        self._kinds = [
+            kind for kind in self._kinds if event.first - kind[2] - 1 <= self._again
+        ]
         best, place = MIN_SIMILARITY, None
-        for index, (_, _, last, total) in enumerate(self._kinds):
+        for index, (_, _, _, total) in enumerate(self._kinds):
             likeness = float(total @ departs) / max(float(np.linalg.norm(total)), MIN_NORM)
-            if event.first - last - 1 <= self._again and likeness >= best:
+            if likeness >= best:
                 best, place = likeness, index
         if place is None:
             self._kinds.append((number, 1, event.last, departs))
@@ -157,6 +162,17 @@ class Repeats:
         first, count, _, total = self._kinds[place]
         self._kinds[place] = first, count + 1, event.last, total + departs
         return first, count + 1
+
+    def state(self) -> list[list[Any]]:
+        """As JSON holds it."""
+        return [[*numbers, total.tolist()] for *numbers, total in self._kinds]
+
+    def restore(self, saved: list[list[Any]]) -> None:
+        """The inverse of ``state``."""
+        self._kinds = [
+            (int(number), int(count), int(last), np.array(total))
+            for number, count, last, total in saved
+        ]
 
 
 def direction(evidence: Evidence, event: OngoingEvent) -> NDArray[Any]:

@@ -40,6 +40,7 @@ from subadjacent.scoring.threshold import (
     AutoRate,
     DynamicLevel,
     Quantile,
+    requested_rate,
     threshold_from_dict,
 )
 
@@ -51,6 +52,9 @@ MIN_CORE_SHARE = 0.5
 # a model no longer fits a series if most of its rows are unlike the training rows, and at least as
 # many as it was fitted on: a fault that lasts is no reason to disown a model
 MAX_UNLIKE_SHARE = 0.5
+
+# the rarest false alarm that can be requested, in a row
+MIN_RATE = 1e-12
 
 Rows = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -79,6 +83,13 @@ class TraceThreshold:
         if isinstance(self.rule, AutoRate):
             return self.rule.level(self.normal.of(entity), self.normal.pooled)
         return self.threshold
+
+    def period(self, entity: str | None) -> float:
+        """Rows in which one false alarm is requested."""
+        normal = self.normal.of(entity)
+        if self.rule is not None and (risk := requested_rate(self.rule, normal.rows)):
+            return 1 / risk
+        return 1 / max(normal.tail.chance(self.level(entity)), MIN_RATE)
 
     def to_dict(self) -> dict[str, Any]:
         """The threshold as JSON types."""
@@ -219,6 +230,31 @@ class SeverityStream:
         self._begin()
         return rows
 
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that later rows depend on, as arrays; ``restore`` is the inverse."""
+        arrays = {f"waiting.{name}": column for name, column in self._waiting._asdict().items()}
+        arrays["around"] = self._around
+        for name, trace in (("score", self._score), ("strongest", self._strongest)):
+            if trace is not None:
+                arrays |= {f"{name}.{key}": a for key, a in trace.baseline.state().items()}
+        # files of arrays know no yes and no
+        return {
+            name: array.astype(np.uint8) if array.dtype == np.bool_ else array
+            for name, array in arrays.items()
+        }
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """The inverse of ``state``, for the same decision."""
+        columns: list[Any] = [
+            arrays[f"waiting.{name}"].astype(empty.dtype)
+            for name, empty in _NO_ROWS._asdict().items()
+        ]
+        self._waiting, self._around = RowSeverity(*columns), arrays["around"]
+        for name, trace in (("score", self._score), ("strongest", self._strongest)):
+            if trace is not None:
+                own = {key: arrays[f"{name}.{key}"] for key in ("medians", "rows")}
+                trace.baseline.restore(own)
+
     def _push(self, score: Rows, strongest: Rows | None) -> RowSeverity:
         level: float | Rows = self._score.level
         if self._levels is not None:
@@ -335,9 +371,14 @@ class Decision:
     strongest: TraceThreshold | None
     adapt_after: int | None
 
-    def stream(self, entity: str | None, blur: int = 0) -> SeverityStream:
-        """The severities of an entity's rows as they come."""
-        return SeverityStream(self, entity, blur)
+    def period(self, entity: str | None) -> float:
+        """Rows in which one false alarm is requested, by the score or the strongest channel."""
+        return self.score.period(entity) / (1 if self.strongest is None else 2)
+
+    @property
+    def is_share_of_rows(self) -> bool:
+        """Whether a share of the rows was requested: no row between two of them counts."""
+        return _is_share_of_rows(self.score.rule)
 
     def decide(
         self,
@@ -385,7 +426,7 @@ class Decision:
         anomalous = np.zeros(len(scores), dtype=bool)
         for event in events:
             anomalous[event.first : event.last + 1] = True
-        if _is_share_of_rows(self.score.rule):
+        if self.is_share_of_rows:
             # rows between those that stand out would exceed the requested share
             anomalous &= everything.is_high
         return RowDecisions(scores, everything, events, anomalous, fits, bounds, p_values)

@@ -71,15 +71,31 @@ class EventMachine:
         self._before: tuple[int, float] | None = None
 
     def push(
-        self, severity: NDArray[np.float64], is_high: NDArray[np.bool_]
+        self,
+        severity: NDArray[np.float64],
+        is_high: NDArray[np.bool_],
+        since: NDArray[np.int64] | None = None,
     ) -> list[EventChange]:
-        """Follow the next rows; ``is_high`` marks those that belong to an event, (T,) each."""
+        """Follow the next rows, (T,).
+
+        Parameters
+        ----------
+        severity
+            1 or more begins an event.
+        is_high
+            Rows that belong to an event that has begun; those of severity 1 are among them.
+        since
+            Rows before each row in which an event that it begins has been going on already.
+        """
         changes: list[EventChange] = []
         for place in np.flatnonzero(is_high).tolist():
             row, own = self.rows + place, float(severity[place])
             changes += self._close_before(row)
             if self.event is None:
-                self.event = OngoingEvent(row, row, row, own)
+                if own < 1:
+                    continue
+                first = row if since is None else row - int(since[place])
+                self.event = OngoingEvent(first, row, row, own)
             changes += self._go_on(self.event, row, own)
         self.rows += len(severity)
         return changes + self._close_before(self.rows)
@@ -129,6 +145,17 @@ class EventMachine:
             return []
         self._before = event.last, event.severity
         return [EventChange(row, CLOSED, replace(event))]
+
+    @property
+    def known_until(self) -> int:
+        """Events that begin before this row are over and known, or never will be."""
+        known = self.rows - self.close_after - 1
+        return known if self.event is None else min(known, self.event.first)
+
+    def accept(self) -> OngoingEvent | None:
+        """End the ongoing event, because a user marked it as normal."""
+        event, self.event = self.event, None
+        return event
 
     def state(self) -> dict[str, Any]:
         """As JSON holds it."""

@@ -262,6 +262,15 @@ class DynamicLevel(BaseThreshold):
         return dynamic_level(scores, self.step)
 
 
+def requested_rate(rule: BaseThreshold, rows: int = 1) -> float | None:
+    """False alarms requested in a row, given how many were fitted on; None where none are."""
+    if isinstance(rule, AutoRate):
+        return rule.risk(rows)
+    if isinstance(rule, Quantile):
+        return 1 - rule.q
+    return rule.risk if isinstance(rule, AlarmBudget | ExtremeValue) else None
+
+
 KINDS: dict[str, type[BaseThreshold]] = {
     kind.kind: kind
     for kind in (

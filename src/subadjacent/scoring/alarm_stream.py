@@ -1,0 +1,307 @@
+"""The alarms of one series while its rows come: explained, confirmed or withdrawn, and kept.
+
+An alarm is raised by evidence that looks back only. Where a model gives final evidence some rows
+later, the same machine runs over that as well: an alarm is provisional until then, and confirmed
+if final evidence has an event at its rows, which then sets its rows and severity; else it is
+withdrawn. So the confirmed alarms are those of a batch over the same rows.
+
+Shapes: C channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.series import TrainSeries
+from subadjacent.data.times import from_json, to_json
+from subadjacent.errors import InputError
+from subadjacent.scoring.alarms import (
+    CONFIRMED,
+    PROVISIONAL,
+    REPEAT_WITHIN,
+    WITHDRAWN,
+    Alarm,
+    Repeats,
+)
+from subadjacent.scoring.baseline_profile import BaselineProfiles, learn_profiles
+from subadjacent.scoring.causes import Cause, Explainer, Explanation, alarm_sentence
+from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.kinds import UNUSUAL
+from subadjacent.scoring.machine import (
+    CLOSED,
+    OPENED,
+    UPDATE_FACTOR,
+    UPDATED,
+    EventChange,
+    OngoingEvent,
+)
+from subadjacent.scoring.recent_rows import RecentBuffer, RecentRows
+from subadjacent.scoring.sentences import PAST
+
+MAX_ALARMS_KEPT = 100
+"""Alarms that are kept; the caller keeps older ones if they are needed."""
+
+MAX_CAUSES = 5
+"""Channels that an alarm names as causes, as in a batch."""
+
+MIN_ROWS_BEFORE = 40
+"""Rows before an alarm that its profiles are learned from; if fewer, also those of the alarm."""
+
+
+class AlarmChange(NamedTuple):
+    """An alarm as of a row at which it changed."""
+
+    row: int
+    alarm: Alarm
+
+
+class AlarmStream:
+    """Turns changes of events into alarms with explanations, and keeps the latest.
+
+    Parameters
+    ----------
+    channels, entity
+        Of the series.
+    profiles
+        Baseline profiles from training; None to learn them from the rows before each alarm.
+    awaits_final
+        Whether final evidence comes later.
+    """
+
+    def __init__(
+        self,
+        channels: Sequence[str],
+        entity: str | None,
+        profiles: BaselineProfiles | None = None,
+        *,
+        awaits_final: bool = False,
+    ) -> None:
+        self.alarms: list[Alarm] = []
+        self.opened = 0
+        self._channels, self._entity = tuple(channels), entity
+        self._awaits_final = awaits_final
+        self._known = profiles
+        # learned when the ongoing event was opened
+        self._learned: BaselineProfiles | None = None
+        self._repeats = Repeats(REPEAT_WITHIN)
+
+    def update(
+        self, change: EventChange, recent: RecentBuffer, interval: float | None
+    ) -> Alarm | None:
+        """The alarm of the ongoing event as of a row; None for an update that says nothing new."""
+        if change.state == OPENED:
+            self._learned = None
+            self.opened += 1
+            alarm = self._alarm(change.event, self.opened, change.row, recent, interval)
+            self._keep(alarm)
+            return alarm
+        before = self.alarms[-1]
+        alarm = self._alarm(change.event, before.number, change.row, recent, interval)
+        # as of its opening: rows that far back may be forgotten by now
+        alarm = replace(
+            alarm,
+            state=change.state,
+            status=before.status,
+            start=before.start if alarm.first == before.first else alarm.start,
+            repeat_of=before.repeat_of,
+            repeat=before.repeat,
+        )
+        if alarm.kind == UNUSUAL and before.kind != UNUSUAL:
+            # over more rows the kind may be less clear than before
+            alarm = replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
+        if change.state == UPDATED and _says_the_same(before, alarm):
+            return None
+        if change.state == CLOSED:
+            alarm = self._with_repeat(alarm, recent, change.row)
+        self.put(alarm)
+        return alarm
+
+    def settle(
+        self,
+        final: Sequence[OngoingEvent],
+        until: int,
+        recent: RecentBuffer,
+        interval: float | None,
+    ) -> list[Alarm]:
+        """Confirm alarms that final events overlap, and withdraw the others.
+
+        Parameters
+        ----------
+        final
+            Events of the final evidence that are over.
+        until
+            Events that end before this row are known by now.
+        """
+        changed = []
+        for event in final:
+            waiting = [alarm for alarm in self._provisional if _overlap(alarm, event)]
+            row = recent.count - 1
+            if waiting:
+                number, before = waiting[0].number, waiting[0]
+            else:
+                self.opened += 1
+                number, before = self.opened, None
+            alarm = self._alarm(event, number, row, recent, interval)
+            alarm = replace(alarm, state=CONFIRMED, status=CONFIRMED)
+            if before is None:
+                alarm = self._with_repeat(alarm, recent, row)
+                self._keep(alarm)
+            else:
+                alarm = replace(alarm, repeat_of=before.repeat_of, repeat=before.repeat)
+                if alarm.kind == UNUSUAL and before.kind != UNUSUAL:
+                    alarm = replace(
+                        alarm, kind=before.kind, sentence=before.sentence, causes=before.causes
+                    )
+                self.put(alarm)
+            changed.append(alarm)
+        for alarm in self._provisional:
+            if alarm.state == CLOSED and alarm.last < until:
+                withdrawn = replace(alarm, state=WITHDRAWN, status=WITHDRAWN)
+                self.put(withdrawn)
+                changed.append(withdrawn)
+        return changed
+
+    @property
+    def _provisional(self) -> list[Alarm]:
+        return [alarm for alarm in self.alarms if alarm.status == PROVISIONAL]
+
+    def _alarm(
+        self,
+        event: OngoingEvent,
+        number: int,
+        row: int,
+        recent: RecentBuffer,
+        interval: float | None,
+    ) -> Alarm:
+        """The alarm of an event, explained by the rows up to ``row``."""
+        rows = recent.until(row)
+        oldest = row + 1 - len(rows.values)
+        first, last = max(event.first - oldest, 0), max(event.last - oldest, 0)
+        explained = self._explain(rows, first, last, recent.labels(row, len(rows.values)), interval)
+        causes = explained.causes
+        # a short event that began before the rows that are kept begins where it was said to
+        begin = event.first if event.first < oldest else oldest + explained.first
+        end = oldest + explained.last
+        return Alarm(
+            number=number,
+            entity=self._entity,
+            start=recent.label(begin),
+            end=recent.label(end),
+            peak=recent.label(min(max(event.peak, begin), end)),
+            first=begin,
+            last=end,
+            severity=event.severity,
+            score=None,
+            causes=causes,
+            view=PAST,
+            state=OPENED,
+            status=PROVISIONAL if self._awaits_final else CONFIRMED,
+            kind=causes[0].kind if causes else UNUSUAL,
+            sentence=alarm_sentence(causes, PAST),
+        )
+
+    def _explain(
+        self,
+        rows: RecentRows,
+        first: int,
+        last: int,
+        labels: list[Any],
+        interval: float | None,
+    ) -> Explanation:
+        if self._known is None and self._learned is None:
+            known = rows.values[:first] if first >= MIN_ROWS_BEFORE else rows.values
+            self._learned = learn_profiles(TrainSeries(known))
+        profiles = self._known or self._learned
+        assert profiles is not None
+        missing = rows.missing if rows.missing.any() else None
+        series = TrainSeries(
+            rows.values, self._channels, None, labels, rows.segment_starts, interval, missing
+        )
+        evidence = Evidence(np.zeros(len(rows.values)), rows.by_channel, None, {})
+        left_out = rows.anomalous.copy()
+        left_out[first : last + 1] = True
+        explainer = Explainer.of(series, evidence, profiles, left_out)
+        if rows.silent.any():
+            # the stream knows which channels are missing or stuck
+            explainer = replace(explainer, silent=rows.silent)
+        return explainer.explain(first, last, MAX_CAUSES, view=PAST)
+
+    def _with_repeat(self, alarm: Alarm, recent: RecentBuffer, row: int) -> Alarm:
+        """The alarm, linked to the first of its kind."""
+        rows = recent.until(row)
+        oldest = row + 1 - len(rows.values)
+        own = rows.by_channel[max(alarm.first - oldest, 0) : max(alarm.last + 1 - oldest, 1)]
+        departs = own.mean(axis=0)
+        departs = departs / max(float(np.linalg.norm(departs)), 1e-12)
+        event = OngoingEvent(alarm.first, alarm.last, alarm.first, alarm.severity)
+        repeat_of, repeat = self._repeats.add(alarm.number, event, departs)
+        return replace(alarm, repeat_of=repeat_of, repeat=repeat)
+
+    def _keep(self, alarm: Alarm) -> None:
+        self.alarms = [*self.alarms, alarm][-MAX_ALARMS_KEPT:]
+
+    def find(self, number: int) -> Alarm:
+        """An alarm by its number."""
+        for alarm in self.alarms:
+            if alarm.number == number:
+                return alarm
+        numbers = [alarm.number for alarm in self.alarms]
+        known = f"{numbers[0]} to {numbers[-1]}" if numbers else "none"
+        raise InputError.of("number", f"must be that of an alarm ({known})", f"got {number!r}")
+
+    def put(self, alarm: Alarm) -> None:
+        """Replace a kept alarm."""
+        self.alarms = [alarm if known.number == alarm.number else known for known in self.alarms]
+
+    def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays, and the alarms as JSON holds them."""
+        arrays = {} if self._learned is None else {"profiles": self._learned.table}
+        return arrays, {
+            "opened": self.opened,
+            "alarms": [alarm_to_json(alarm, to_json) for alarm in self.alarms],
+            "repeats": self._repeats.state(),
+        }
+
+    def restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        self.opened = int(facts["opened"])
+        self.alarms = [alarm_from_json(alarm, from_json) for alarm in facts["alarms"]]
+        self._repeats.restore(facts["repeats"])
+        if "profiles" in arrays:
+            self._learned = BaselineProfiles(np.array(arrays["profiles"]))
+
+
+def _overlap(alarm: Alarm, event: OngoingEvent) -> bool:
+    return alarm.first <= event.last and event.first <= alarm.last
+
+
+def _says_the_same(before: Alarm, now: Alarm) -> bool:
+    """Whether kind and first channel are the same, and the severity has not doubled."""
+    causes = [alarm.causes[0].channel if alarm.causes else None for alarm in (before, now)]
+    return (
+        before.kind == now.kind
+        and causes[0] == causes[1]
+        and now.severity < UPDATE_FACTOR * before.severity
+    )
+
+
+def alarm_to_json(alarm: Alarm, time: Any) -> dict[str, Any]:
+    """An alarm as JSON holds it; ``time`` turns times into what JSON has."""
+    record = asdict(alarm)
+    for name in ("start", "end", "peak"):
+        record[name] = time(record[name])
+    for cause in record["causes"]:
+        cause["at"] = time(cause["at"])
+    return record
+
+
+def alarm_from_json(saved: dict[str, Any], time: Any) -> Alarm:
+    """The inverse of ``alarm_to_json``."""
+    causes = tuple(Cause(**cause | {"at": time(cause["at"])}) for cause in saved["causes"])
+    times = {name: time(saved[name]) for name in ("start", "end", "peak")}
+    return Alarm(**saved | times | {"causes": causes})
