@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.errors import InputError
-from subadjacent.scoring.events import core_of, join, rows_of
+from subadjacent.scoring.events import join, rows_of
 
 
 def flags(text: str) -> np.ndarray:
@@ -81,44 +81,3 @@ def test_what_is_no_number_of_rows_is_refused() -> None:
         with pytest.raises(InputError) as caught:
             join(flags("#"), **options)
         assert str(caught.value) == message
-
-
-def test_the_core_of_an_event_by_hand() -> None:
-    scores = np.array([0.0, 3, 6, 10, 4, 3, 0, 2, 3, 0])
-    above = scores > 1
-    # within two rows of a 10 only 5 and more counts; 2 and 3 are high where they stand
-    found = core_of(above, scores, 2, [(0, 10)])
-    assert found.tolist() == [False, False, True, True, False, False, False, True, True, False]
-    # nor does a 10 count beyond a break in the clock
-    split = core_of(above, scores, 2, [(0, 4), (4, 10)])
-    assert split.tolist() == [False, False, True, True, True, True, False, True, True, False]
-
-
-def test_the_core_is_never_empty_where_a_row_is_above() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        scores = rng.exponential(size=200)
-        above = scores > 1
-        core = core_of(above, scores, int(rng.integers(0, 300)), [(0, 200)])
-        assert core[scores.argmax()]
-        assert not (core & ~above).any()
-
-
-def test_a_small_event_beside_a_large_one_stays_and_a_skirt_does_not() -> None:
-    scores = np.array([0.0, 2, 4, 2, 1, 3, 12, 20, 12, 5, 3, 2, 0])
-    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
-    assert np.flatnonzero(found).tolist() == [1, 2, 3, 6, 7, 8]
-
-
-def test_a_ripple_is_no_event_of_its_own() -> None:
-    scores = np.array([0.0, 3, 5, 4.5, 12, 20, 12, 5, 3, 0])
-    found = core_of(scores > 1, scores, 6, [(0, len(scores))])
-    assert np.flatnonzero(found).tolist() == [4, 5, 6]
-
-
-def test_a_plateau_of_any_length_is_an_event_or_its_own_core() -> None:
-    for length in [1, 2, 3, 4, 5, 6, 7, 8, 30]:
-        for reach in [0, 1, 2]:
-            scores = np.concatenate([[0.0, 1.0], np.full(length, 4.0), [1.0, 0.0]])
-            found = core_of(scores > 3, scores, reach, [(0, len(scores))])
-            assert np.flatnonzero(found).tolist() == list(range(2, 2 + length))

@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 
 from subadjacent.scoring.extremes import Tail
 from subadjacent.scoring.normal import NormalScores
-from subadjacent.scoring.recent_baseline import BLOCKS, RecentBaseline, follow
+from subadjacent.scoring.recent_baseline import BLOCKS, BaselineShift, RecentBaseline
 
 AFTER = [1, 2, 7, 39, 40, 41, 100, 400]
 
 
 def normal(typical: float = 1.0, high: float = 2.0) -> NormalScores:
     return NormalScores(typical, high, 0.5, 1000, Tail(high, 0.0, 1.0, 0.01))
+
+
+def follow(scores: np.ndarray, normal: NormalScores, after: int | None) -> BaselineShift:
+    return RecentBaseline(normal.typical, normal.high, after).push(scores)
 
 
 def test_a_step_is_followed_by_hand() -> None:
@@ -135,6 +139,32 @@ def test_equal_scores_are_their_own_level() -> None:
 
 
 def test_nothing_moves_where_nothing_is_followed() -> None:
-    found = RecentBaseline.unshifted(3)
+    found = follow(np.full(3, 9.0), normal(), None)
     assert found.shift.tolist() == [0.0] * 3
     assert found.shifted.tolist() == [False] * 3
+
+
+@given(
+    st.lists(st.floats(0, 9), max_size=120),
+    st.integers(1, 130),
+    st.lists(st.integers(0, 120), max_size=4),
+)
+def test_parts_equal_the_whole_and_a_stop_changes_nothing(
+    scores: list[float], after: int, cuts: list[int]
+) -> None:
+    rows = np.array(scores, dtype=float)
+    whole, baseline, parts = follow(rows, normal(), after), RecentBaseline(1.0, 2.0, after), []
+    for part in np.split(rows, sorted(min(cut, len(rows)) for cut in cuts)):
+        again = RecentBaseline(1.0, 2.0, after)
+        again.restore(baseline.state())
+        baseline = again
+        parts.append(baseline.push(part))
+    np.testing.assert_array_equal(np.concatenate([part.shift for part in parts]), whole.shift)
+    np.testing.assert_array_equal(np.concatenate([part.shifted for part in parts]), whole.shifted)
+
+
+def test_a_baseline_that_counts_only_once_it_is_shifted() -> None:
+    scores = np.array([1.0, 1, 5, 5, 5, 5, 5])
+    found = RecentBaseline(1.0, 4.0, 2, only_shifted=True).push(scores)
+    # the median of row 4, 3, is below 4
+    assert found.shift.tolist() == [0, 0, 0, 0, 0, 4, 4]
