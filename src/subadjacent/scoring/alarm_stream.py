@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from subadjacent.scoring.causes import Cause, Explainer, Explanation, alarm_sent
 from subadjacent.scoring.evidence import Evidence
 from subadjacent.scoring.kinds import UNUSUAL
 from subadjacent.scoring.machine import (
+    CLOSE_AFTER,
     CLOSED,
     OPENED,
     UPDATE_FACTOR,
@@ -51,13 +52,6 @@ MAX_CAUSES = 5
 
 MIN_ROWS_BEFORE = 40
 """Rows before an alarm that its profiles are learned from; if fewer, also those of the alarm."""
-
-
-class AlarmChange(NamedTuple):
-    """An alarm as of a row at which it changed."""
-
-    row: int
-    alarm: Alarm
 
 
 class AlarmStream:
@@ -111,9 +105,7 @@ class AlarmStream:
             repeat_of=before.repeat_of,
             repeat=before.repeat,
         )
-        if alarm.kind == UNUSUAL and before.kind != UNUSUAL:
-            # over more rows the kind may be less clear than before
-            alarm = replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
+        alarm = _no_vaguer(alarm, before)
         if change.state == UPDATED and _says_the_same(before, alarm):
             return None
         if change.state == CLOSED:
@@ -121,50 +113,40 @@ class AlarmStream:
         self.put(alarm)
         return alarm
 
-    def settle(
-        self,
-        final: Sequence[OngoingEvent],
-        until: int,
-        recent: RecentBuffer,
-        interval: float | None,
+    def confirm(
+        self, event: OngoingEvent, recent: RecentBuffer, interval: float | None
     ) -> list[Alarm]:
-        """Confirm alarms that final events overlap, and withdraw the others.
+        """Confirm the provisional alarm at the rows of a final event; without one, raise it.
 
-        Parameters
-        ----------
-        final
-            Events of the final evidence that are over.
-        until
-            Events that end before this row are known by now.
+        Further provisional alarms at these rows are part of it, and withdrawn.
         """
-        changed = []
-        for event in final:
-            waiting = [alarm for alarm in self._provisional if _overlap(alarm, event)]
-            row = recent.count - 1
-            if waiting:
-                number, before = waiting[0].number, waiting[0]
-            else:
-                self.opened += 1
-                number, before = self.opened, None
-            alarm = self._alarm(event, number, row, recent, interval)
-            alarm = replace(alarm, state=CONFIRMED, status=CONFIRMED)
-            if before is None:
-                alarm = self._with_repeat(alarm, recent, row)
-                self._keep(alarm)
-            else:
-                alarm = replace(alarm, repeat_of=before.repeat_of, repeat=before.repeat)
-                if alarm.kind == UNUSUAL and before.kind != UNUSUAL:
-                    alarm = replace(
-                        alarm, kind=before.kind, sentence=before.sentence, causes=before.causes
-                    )
-                self.put(alarm)
-            changed.append(alarm)
-        for alarm in self._provisional:
-            if alarm.state == CLOSED and alarm.last < until:
-                withdrawn = replace(alarm, state=WITHDRAWN, status=WITHDRAWN)
-                self.put(withdrawn)
-                changed.append(withdrawn)
-        return changed
+        overlapping = [alarm for alarm in self._provisional if _overlap(alarm, event)]
+        row = min(event.last + CLOSE_AFTER + 1, recent.count - 1)
+        before = overlapping[0] if overlapping else None
+        if before is None:
+            self.opened += 1
+        number = self.opened if before is None else before.number
+        alarm = self._alarm(event, number, row, recent, interval)
+        alarm = replace(alarm, state=CONFIRMED, status=CONFIRMED)
+        if before is None:
+            alarm = self._with_repeat(alarm, recent, row)
+            self._keep(alarm)
+            return [alarm]
+        alarm = replace(alarm, repeat_of=before.repeat_of, repeat=before.repeat)
+        alarm = _no_vaguer(alarm, before)
+        self.put(alarm)
+        others = [other.number for other in overlapping[1:] if other.state == CLOSED]
+        return [alarm, *(self.withdraw(other) for other in others)]
+
+    def withdraw(self, number: int) -> Alarm:
+        """Withdraw an alarm: final evidence has no event at its rows."""
+        alarm = replace(self.find(number), state=WITHDRAWN, status=WITHDRAWN)
+        self.put(alarm)
+        return alarm
+
+    def is_provisional(self, number: int) -> bool:
+        """Whether an alarm is kept, and neither confirmed nor withdrawn."""
+        return any(alarm.number == number for alarm in self._provisional)
 
     @property
     def _provisional(self) -> list[Alarm]:
@@ -274,6 +256,13 @@ class AlarmStream:
         self._repeats.restore(facts["repeats"])
         if "profiles" in arrays:
             self._learned = BaselineProfiles(np.array(arrays["profiles"]))
+
+
+def _no_vaguer(alarm: Alarm, before: Alarm) -> Alarm:
+    """An alarm that says no less than before: over more rows its kind may be less clear."""
+    if alarm.kind != UNUSUAL or before.kind == UNUSUAL:
+        return alarm
+    return replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
 
 
 def _overlap(alarm: Alarm, event: OngoingEvent) -> bool:

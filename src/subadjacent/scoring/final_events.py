@@ -40,6 +40,11 @@ class FinalEvents:
         """Events that begin before this row are known by now."""
         return self._machine.known_until
 
+    @property
+    def ongoing(self) -> OngoingEvent | None:
+        """The event that goes on by the last row whose evidence is decided on."""
+        return self._machine.event
+
     def add(self, silent: NDArray[np.bool_], starts: NDArray[np.bool_]) -> None:
         """Note rows that came: whether a channel is silent, and whether a segment begins, (T,)."""
         self._silent = np.concatenate([self._silent, silent])

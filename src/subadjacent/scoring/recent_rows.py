@@ -38,16 +38,25 @@ class RecentRows(NamedTuple):
 
 
 class RecentBuffer:
-    """A buffer of the latest ``ROWS_KEPT`` rows; adding one takes constant time."""
+    """A buffer of the latest rows, ``ROWS_KEPT`` or more; adding one takes constant time.
 
-    def __init__(self, channels: int) -> None:
+    Parameters
+    ----------
+    channels
+        C.
+    wait
+        Rows for which an event may have to wait until it is explained: as many more are kept.
+    """
+
+    def __init__(self, channels: int, wait: int = 0) -> None:
+        self._kept = ROWS_KEPT + wait
         self._room = _room(FIRST_CAPACITY, channels)
         self._times: list[Any] = []
-        self._end = 0  # rows of the room that are in use; the last ROWS_KEPT of them count
+        self._end = 0  # rows of the room that are in use; the last of them count
         self.count = 0  # rows of the series so far
 
     def add(self, rows: RecentRows, times: Sequence[Any] | None) -> None:
-        """Add rows, at most ``ROWS_KEPT`` of them."""
+        """Add rows, at most as many as are kept."""
         new = len(rows.anomalous)
         if self._end + new > len(self._room.anomalous):
             self._make_room(new)
@@ -60,8 +69,8 @@ class RecentBuffer:
 
     def _make_room(self, new: int) -> None:
         """For as many rows again as there will be, so that it is seldom done."""
-        kept = min(self._end, ROWS_KEPT)
-        room = _room(min(2 * (kept + new), 2 * ROWS_KEPT), self._room.values.shape[1])
+        kept = min(self._end, self._kept)
+        room = _room(min(2 * (kept + new), 2 * self._kept), self._room.values.shape[1])
         for column, old in zip(room, self._room, strict=True):
             column[:kept] = old[self._end - kept : self._end]
         self._room, self._end = room, kept
@@ -80,9 +89,9 @@ class RecentBuffer:
         self._room.values[: self._end, channel] = value
 
     def until(self, row: int) -> RecentRows:
-        """The rows up to one of the series, it included, at most ``ROWS_KEPT`` of them."""
+        """The rows up to one of the series, it included, at most as many as are kept."""
         stop = self._end - (self.count - 1 - row)
-        start = max(stop - ROWS_KEPT, 0)
+        start = max(stop - ROWS_KEPT, self._end - self._kept, 0)
         return RecentRows(*(column[start:stop] for column in self._room))
 
     def labels(self, row: int, count: int) -> list[Any]:
@@ -94,13 +103,13 @@ class RecentBuffer:
 
     def label(self, row: int) -> Any:
         """Time or number of a row; of the oldest one that is kept where it is older."""
-        oldest = self.count - min(self._end, ROWS_KEPT)
+        oldest = self.count - min(self._end, self._kept)
         return self.labels(max(row, oldest), 1)[0]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays, and what else there is as JSON holds it."""
-        rows = self.until(self.count - 1)
-        kept = len(rows.anomalous)
+        kept = min(self._end, self._kept)
+        rows = RecentRows(*(column[self._end - kept : self._end] for column in self._room))
         times = [to_json(time) for time in self._times[-kept:]] if kept else []
         return dict(zip(rows._fields, (column.copy() for column in rows), strict=True)), {
             "count": self.count,
@@ -108,10 +117,12 @@ class RecentBuffer:
         }
 
     @classmethod
-    def restore(cls, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> Self:
-        """The inverse of ``state``."""
+    def restore(
+        cls, arrays: dict[str, NDArray[Any]], facts: dict[str, Any], wait: int = 0
+    ) -> Self:
+        """The inverse of ``state``, for the same ``wait``."""
         rows = RecentRows(*(arrays[name] for name in RecentRows._fields))
-        recent = cls(rows.values.shape[1])
+        recent = cls(rows.values.shape[1], wait)
         times = [from_json(time) for time in facts["times"]]
         recent.add(rows, times or None)
         recent.count = int(facts["count"])

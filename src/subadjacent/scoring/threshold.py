@@ -262,6 +262,11 @@ class DynamicLevel(BaseThreshold):
         return dynamic_level(scores, self.step)
 
 
+def budget_text(budget: AlarmBudget) -> str:
+    """A budget as people write it."""
+    return f"{budget.alarms:g}/{duration(budget.per):g}s"
+
+
 def requested_rate(rule: BaseThreshold, rows: int = 1) -> float | None:
     """False alarms requested in a row, given how many were fitted on; None where none are."""
     if isinstance(rule, AutoRate):

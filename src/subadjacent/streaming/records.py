@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from subadjacent.streaming.alarms import LiveAlarm, alarm_to_json
+from subadjacent.scoring.alarm_stream import alarm_to_json
+from subadjacent.scoring.alarms import Alarm
 from subadjacent.streaming.answer import Answer
 
 
@@ -27,7 +28,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     return record if answer.entity is None else {"entity": answer.entity, **record}
 
 
-def live_alarm_record(alarm: LiveAlarm) -> dict[str, Any]:
+def live_alarm_record(alarm: Alarm) -> dict[str, Any]:
     """An alarm with its causes nested."""
     record = alarm_to_json(alarm, as_json)
     record["severity"] = as_json(alarm.severity)

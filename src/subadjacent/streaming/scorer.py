@@ -6,6 +6,7 @@ import copy
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -19,14 +20,12 @@ from subadjacent.detectors.estimator import require_fitted
 from subadjacent.detectors.folder import reading
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
-from subadjacent.scoring.threshold import AlarmBudget
+from subadjacent.scoring.alarms import Alarm
 from subadjacent.showing import listed
-from subadjacent.streaming.alarms import CLOSE_AFTER, AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.arrivals import Counts
-from subadjacent.streaming.budget import as_text
-from subadjacent.streaming.fitted_model import rules_of
 from subadjacent.streaming.row_reader import Row, RowReader, read_frame_rows
+from subadjacent.streaming.rules import ADAPT_AFTER, CLOSE_AFTER, AlarmRules
 from subadjacent.streaming.saved_state import load_state, save_state
 from subadjacent.streaming.series import FILL_LIMIT, SeriesStream
 
@@ -48,9 +47,9 @@ class StreamScorer:
         Rows after which what lasts is the new normal; None: never. "auto": the detector's or,
         without one, 300.
     contamination
-        Alarms of each series to open at most: a share of the rows (0.001: one alarm in 1,000
-        rows) or an alarm budget such as "1/week". "auto": the detector's alarm budget, if it has
-        one; else no limit.
+        False alarms of each series: a share of the rows (0.001: one row in 1,000) or a budget such
+        as "1/week". "auto": what was requested of the detector or, without one, a false alarm in
+        5,000 rows. It may be changed later.
     fill_limit
         Rows that may be missing without a word. None: the detector's or, without one, 10.
 
@@ -97,9 +96,21 @@ class StreamScorer:
         return sum(series.opened for series in self._series.values())
 
     @property
-    def alarms(self) -> tuple[LiveAlarm, ...]:
+    def alarms(self) -> tuple[Alarm, ...]:
         """Alarms of all series so far, as they are known now: the last hundred of each."""
         return tuple(alarm for series in self._series.values() for alarm in series.alarms)
+
+    @property
+    def contamination(self) -> Any:
+        """The requested rate of false alarms; it may be changed at any time, for all series."""
+        return self._settings["contamination"]
+
+    @contamination.setter
+    def contamination(self, contamination: Any) -> None:
+        rules = AlarmRules(contamination=contamination)
+        self._settings["contamination"] = rules.contamination
+        for series in self._series.values():
+            series.contamination = rules.contamination
 
     @property
     def counts(self) -> dict[str | None, Counts]:
@@ -205,7 +216,7 @@ class StreamScorer:
         """Final answers of all rows that still wait: no more of them come."""
         return [answer for series in self._series.values() for answer in series.finish()]
 
-    def accept(self, number: int, entity: str | None = None) -> LiveAlarm:
+    def accept(self, number: int, entity: str | None = None) -> Alarm:
         """Take an alarm of a series for normal: it is closed, and its rows are learned from."""
         name = _name(entity)
         if name not in self._series:
@@ -255,7 +266,7 @@ class StreamScorer:
     ) -> Self:
         facts = state.facts
         channels = facts["channels"] if detector is None else None
-        scorer = cls(detector, channels=channels, **_renamed(facts["settings"]) | options)
+        scorer = cls(detector, channels=channels, **facts["settings"] | options)
         parts: list[dict[str, NDArray[Any]]] = [{} for _ in facts["series"]]
         for key, array in state.arrays.items():
             number, _, name = key.partition("/")
@@ -298,31 +309,15 @@ def _settings(
     fill_limit: Any,
 ) -> dict[str, Any]:
     """The requested rate as JSON holds it; the detector's own where none was given."""
-    rules = AlarmRules() if detector is None else rules_of(detector)
-    is_auto = isinstance(contamination, str) and contamination == "auto"
-    settings = {
-        "close_after": close_after,
-        "adapt_after": rules.adapt_after if adapt_after == "auto" else adapt_after,
-        "contamination": rules.contamination if is_auto else contamination,
-        "fill_limit": fill_limit,
-    }
-    if isinstance(settings["contamination"], AlarmBudget):
-        settings["contamination"] = as_text(settings["contamination"])
+    after = ADAPT_AFTER if detector is None else detector.adapt_after
+    rules = AlarmRules(
+        close_after, after if adapt_after == "auto" else adapt_after, contamination
+    )
+    settings = {**asdict(rules), "fill_limit": fill_limit}
     if fill_limit is None:
         settings["fill_limit"] = FILL_LIMIT if detector is None else detector.fill_limit
     require_whole("fill_limit", settings["fill_limit"], least=0, most=MOST_ROWS)
-    _rules(settings)
     return settings
-
-
-def _renamed(settings: dict[str, Any]) -> dict[str, Any]:
-    """Saved settings under their present names; before 0.3 they had others."""
-    if "quiet" not in settings:
-        return settings
-    budget = settings["budget"]
-    contamination = "auto" if budget is None else 1 / budget if isinstance(budget, int) else budget
-    kept = {name: settings[name] for name in ("adapt_after", "fill_limit")}
-    return {**kept, "close_after": settings["quiet"], "contamination": contamination}
 
 
 def _rules(settings: dict[str, Any]) -> AlarmRules:

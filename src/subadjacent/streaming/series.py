@@ -8,8 +8,9 @@ Shapes: B rows that come together, C channels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,13 +21,13 @@ from subadjacent.data.gaps import ForwardFill
 from subadjacent.data.times import Times
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
-from subadjacent.methods.method import State
-from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
-from subadjacent.streaming.answer import Answer, Pending
+from subadjacent.methods.method import State, join_names, split_names
+from subadjacent.scoring.alarms import Alarm
+from subadjacent.scoring.evidence import Evidence
+from subadjacent.streaming.answer import Answer, answers_of_state, answers_state
 from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
-from subadjacent.streaming.fitted_model import FittedModel
-from subadjacent.streaming.saved_state import join_names, split_names
-from subadjacent.streaming.series_assessor import SeriesAssessor, Span
+from subadjacent.streaming.rules import ADAPT_AFTER, AlarmRules
+from subadjacent.streaming.series_assessor import FittedParts, SeriesAssessor, Span
 
 Array = NDArray[np.float64]
 
@@ -65,22 +66,18 @@ class SeriesStream:
     ) -> None:
         self.channels = tuple(channels)
         self.entity = entity
-        self._model = None if detector is None else FittedModel(detector, self.channels, entity)
+        self._fitted = None if detector is None else FittedParts.of(detector, self.channels, entity)
         if fill_limit is None:
-            fill_limit = FILL_LIMIT if self._model is None else self._model.fill_limit
+            fill_limit = FILL_LIMIT if detector is None else detector.fill_limit
         require_whole("fill_limit", fill_limit, least=0, most=MOST_ROWS)
         if rules is None:
-            rules = AlarmRules() if self._model is None else self._model.rules
-        model = self._model
+            after = ADAPT_AFTER if detector is None else detector.adapt_after
+            rules = AlarmRules(adapt_after=after)
         self._arrivals = Arrivals(fill_limit, NAMELESS if entity is None else repr(entity))
-        self._filler = ForwardFill(np.zeros(len(self.channels)) if model is None else model.typical)
-        self._pending = Pending()
-        self._assessor = SeriesAssessor(
-            self.channels, entity, rules, fill_limit, None if model is None else model.profiles
-        )
-        if model is not None:
-            for segment, scores in model.training():
-                self._assessor.learn_training_rows(segment, scores)
+        typical = np.zeros(len(self.channels)) if self._fitted is None else self._fitted.typical
+        self._filler = ForwardFill(typical)
+        self._waiting: deque[Answer] = deque()
+        self._assessor = SeriesAssessor(self.channels, entity, rules, fill_limit, self._fitted)
 
     @property
     def rows(self) -> int:
@@ -93,27 +90,27 @@ class SeriesStream:
         return self._arrivals.counts
 
     @property
-    def alarms(self) -> tuple[LiveAlarm, ...]:
+    def alarms(self) -> tuple[Alarm, ...]:
         """Alarms so far, the latest last; the last hundred of them."""
-        return tuple(self._assessor.store.alarms)
+        return tuple(self._assessor.alarms.alarms)
 
     @property
     def opened(self) -> int:
         """Alarms that were opened so far."""
-        return self._assessor.tracker.opened
+        return self._assessor.alarms.opened
 
     @property
     def is_behind(self) -> bool:
         """Whether rows wait to be learned from before the next row is assessed."""
-        return self._assessor.learner.is_behind
+        return self._assessor.online.is_behind
 
     def catch_up(self) -> None:
         """Learn now what the next row would have to wait for; its answer is the same."""
-        self._assessor.learner.prepare()
+        self._assessor.online.prepare()
 
     def learn(self) -> None:
         """Learn from the rows that wait, but fit with the next row: half of the work each."""
-        self._assessor.learner.learn()
+        self._assessor.online.learn()
 
     def push(self, rows: Any, times: Sequence[Any] | None = None) -> list[Answer]:
         """Answers to the next rows, (B, C), NaN for missing values.
@@ -129,38 +126,33 @@ class SeriesStream:
         values = self._check(rows)
         read = self._arrivals.read(times, len(values))
         self._check_budget(read, len(values))
-        first = self.rows
         places, starts, skipped = self._arrivals.accept(read, len(values))
         values = values[places]
         own = None if times is None else [times[place] for place in places]
-        now = np.arange(first, first + len(values), dtype=np.float64)
-        if read is not None and self._assessor.tracker.budget.by_time:
-            now = read.ticks[places]
         answers: list[Answer] = []
-        for part in self._parts(values):
+        for first in range(0, len(values), ROWS_AT_ONCE):
+            part = slice(first, min(first + ROWS_AT_ONCE, len(values)))
             some = None if own is None else own[part]
-            answers += self._chunk(values[part], starts[part], skipped[part], now[part], some)
+            answers += self._chunk(values[part], starts[part], skipped[part], some)
         return answers
 
-    def _parts(self, values: Array) -> Iterator[slice]:
-        """Slices of the rows that go through the model in one call."""
-        edges = {0, len(values)}
-        if self._model is not None and not self._model.looks_ahead:
-            # rows that wait for the end of a gap, and rows that are final at once, come one by one
-            gaps = np.flatnonzero(np.isnan(values).any(axis=1))
-            edges.update(gaps.tolist(), (gaps + 1).tolist())
-        for first, last in pairwise(sorted(edges)):
-            for begin in range(first, last, ROWS_AT_ONCE):
-                yield slice(begin, min(begin + ROWS_AT_ONCE, last))
+    @property
+    def contamination(self) -> Any:
+        """The requested rate of false alarms; it may be changed at any time."""
+        return self._assessor.rules.contamination
+
+    @contamination.setter
+    def contamination(self, contamination: Any) -> None:
+        self._assessor.rules = replace(self._assessor.rules, contamination=contamination)
 
     def _check_budget(self, times: Times | None, count: int) -> None:
         """Refuse alarms per time where rows have no dates."""
-        budget = self._assessor.tracker.budget
-        if budget.by_time and count and (times is None or times.unit == "own"):
+        rules = self._assessor.rules
+        if rules.by_time and count and (times is None or times.unit == "own"):
             raise InputError.of(
                 "contamination",
                 "must be a share of the rows where rows have no dates",
-                f"got {budget.contamination!r}",
+                f"got {rules.contamination!r}",
             )
 
     def _check(self, rows: Any) -> Array:
@@ -194,32 +186,42 @@ class SeriesStream:
         rows: Array,
         starts: NDArray[np.bool_],
         skipped: NDArray[np.int64],
-        now: Array,
         times: list[Any] | None,
     ) -> list[Answer]:
-        model = self._model
-        first_values = {} if model is not None else self._filler.first_values(rows)
+        assessor, final = self._assessor, None if self._fitted is None else self._fitted.final
+        first_values = {} if self._fitted is not None else self._filler.first_values(rows)
         filled = self._filler.step(rows)
         begins = starts.nonzero()[0].tolist()
-        scores, final = (None, None) if model is None else model.score(rows, filled, begins)
-        span = Span(filled, starts, skipped, now, times, scores)
+        span = Span(filled, starts, skipped, times)
         # a channel has its first value, or a segment begins
         stops = sorted({*first_values, *begins, len(rows)})
         answers: list[Answer] = []
+        settled: list[Answer] = []
         while (done := len(answers)) < len(rows):
-            if done in first_values and self._assessor.recent.count:
+            if done in first_values and assessor.recent.count:
                 channels = first_values[done]
                 values = {channel: float(filled.values[done, channel]) for channel in channels}
-                self._assessor.relearn(values)
-            nearest = next(stop for stop in stops if stop > done)
-            stop = min(done + self._assessor.learner.room, nearest)
-            part = span if stop - done == len(rows) else span.part(slice(done, stop))
-            answers += self._assessor.assess(part, self._arrivals.seconds)
-        if model is None or final is None:
-            return answers
-        return self._pending.give(answers, final, twice=model.looks_ahead)
+                assessor.relearn(values)
+            stop = next(stop for stop in stops if stop > done)
+            part = slice(done, stop)
+            evidence = None
+            if final is not None:
+                evidence = final.push(rows[part], [0] if starts[done] else [])
+            new = assessor.assess(span.part(part), self._arrivals.seconds, evidence)
+            answers += new
+            if evidence is not None:
+                self._waiting.extend(new)
+                settled += self._settled(evidence)
+        return answers + settled
 
-    def accept(self, number: int) -> LiveAlarm:
+    def _settled(self, evidence: Evidence) -> list[Answer]:
+        """Final answers of the rows that wait longest."""
+        return [
+            replace(self._waiting.popleft(), final=True, score=score, alarm=None)
+            for score in evidence.score.tolist()
+        ]
+
+    def accept(self, number: int) -> Alarm:
         """Mark an alarm as normal: close it if it is open, and learn from its rows.
 
         Of a closed alarm, the rows that are still kept are learned from.
@@ -227,26 +229,36 @@ class SeriesStream:
         return self._assessor.accept(number)
 
     def finish(self) -> list[Answer]:
-        """Final answers of the rows that still wait; a row after this begins a new segment."""
-        return (
-            [] if self._model is None else self._pending.give([], self._model.finish(), twice=True)
-        )
+        """Final answers of the rows that still wait; a row after this begins a new segment.
+
+        Alarms that are confirmed or withdrawn by it are told with the last of them.
+        """
+        if self._fitted is None or self._fitted.final is None:
+            return []
+        evidence = self._fitted.final.finish()
+        answers = self._settled(evidence)
+        alarms = self._assessor.finish(evidence, self._arrivals.seconds)
+        for place, alarm in enumerate(reversed(alarms[-len(answers) :] if answers else [])):
+            answers[-1 - place] = replace(answers[-1 - place], alarm=alarm)
+        return answers
 
     def state(self) -> State:
         """All that is needed to continue, of bounded size."""
-        watcher, watcher_facts = self._assessor.state()
-        waiting, waiting_facts = self._pending.state()
-        parts = {"filler": self._filler.state(), "watcher": watcher, "pending": waiting}
+        assessor, assessor_facts = self._assessor.state()
+        waiting, waiting_facts = answers_state(self._waiting)
+        parts = {"filler": self._filler.state(), "assessor": assessor, "waiting": waiting}
         facts: dict[str, Any] = {
             "channels": list(self.channels),
             "entity": self.entity,
+            "contamination": self.contamination,
             "arrivals": self._arrivals.state(),
-            "watcher": watcher_facts,
-            "pending": waiting_facts,
+            "assessor": assessor_facts,
+            "waiting": waiting_facts,
+            "has_model": self._fitted is not None,
         }
-        if self._model is not None:
-            state = self._model.state()
-            parts["model"], facts["model"] = state.arrays, state.facts
+        if self._fitted is not None and self._fitted.final is not None:
+            state = self._fitted.final.state()
+            parts["final"], facts["final"] = state.arrays, state.facts
         return State(join_names(parts), facts)
 
     @classmethod
@@ -260,7 +272,7 @@ class SeriesStream:
     ) -> Self:
         """Continue a saved stream with the same detector and settings."""
         facts = state.facts
-        if (detector is None) != ("model" not in facts):
+        if (detector is not None) != facts["has_model"]:
             raise InputError.of(
                 "detector",
                 "must be there for a stream that was saved with one, and only then",
@@ -276,7 +288,7 @@ class SeriesStream:
         facts, parts = state.facts, split_names(state.arrays)
         self._arrivals.restore(facts["arrivals"])
         self._filler.restore(parts["filler"])
-        self._assessor.restore(parts["watcher"], facts["watcher"])
-        self._pending.restore(parts["pending"], facts["pending"])
-        if self._model is not None:
-            self._model.restore(State(parts["model"], facts["model"]))
+        self._assessor.restore(parts["assessor"], facts["assessor"])
+        self._waiting.extend(answers_of_state(parts.get("waiting", {}), facts["waiting"]))
+        if self._fitted is not None and self._fitted.final is not None:
+            self._fitted.final.restore(State(parts["final"], facts["final"]))

@@ -1,45 +1,54 @@
-"""From the rows of one series to answers: assess, learn from normal rows, track alarms.
+"""From the rows of one series to answers: evidence, decision, alarms.
 
 Shapes: B rows that come together, C channels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.gaps import FilledRows
+from subadjacent.data.times import from_json, to_json
+from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.estimator import require_fitted
+from subadjacent.errors import InputError
+from subadjacent.methods.method import State, join_names, split_names
+from subadjacent.methods.online.model import OnlineModel
+from subadjacent.methods.online.stream import OnlineStream
+from subadjacent.scoring.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
+from subadjacent.scoring.alarms import CONFIRMED, Alarm
 from subadjacent.scoring.baseline_profile import BaselineProfiles
-from subadjacent.scoring.decision import SILENT_SEVERITY
-from subadjacent.streaming.alarm_store import AlarmStore, closed
-from subadjacent.streaming.alarms import (
-    AlarmProgress,
-    AlarmRules,
-    AlarmTracker,
-    LiveAlarm,
-    Severities,
-)
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.final_events import FinalEvents
+from subadjacent.scoring.machine import CLOSED, OPENED, EventChange, EventMachine, OngoingEvent
+from subadjacent.scoring.recent_rows import RecentBuffer, RecentRows
+from subadjacent.scoring.severity import SILENT_SEVERITY, as_severity
+from subadjacent.scoring.silence_stream import SilenceTracker, SilentRows
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.learning.learner import Learner, RowAssessment
-from subadjacent.streaming.recent_rows import RecentBuffer, RecentRows
-from subadjacent.streaming.saved_state import join_names, split_names
-from subadjacent.streaming.silent_channels import SilenceTracker, SilentRows
+from subadjacent.streaming.final_scores import FinalScores
+from subadjacent.streaming.rules import AlarmRules
 
 Array = NDArray[np.float64]
 
+FINAL_CLOSE_AFTER = EventMachine().close_after
+"""Rows after which an event of final evidence is over."""
+
 
 class Span(NamedTuple):
-    """Consecutive rows, and what is known of them before they are assessed."""
+    """Consecutive rows of one segment, and what is known of them before they are assessed."""
 
     filled: FilledRows
     starts: NDArray[np.bool_]  # (B,), of segments
     skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a segment
-    now: Array  # (B,), what a budget counts: seconds or rows
     times: list[Any] | None
-    scores: Array | None  # (B,), of a model, from the past alone
 
     def part(self, rows: slice) -> Span:
         """Some of the rows."""
@@ -47,23 +56,51 @@ class Span(NamedTuple):
             self.filled.part(rows),
             self.starts[rows],
             self.skipped[rows],
-            self.now[rows],
             None if self.times is None else self.times[rows],
-            None if self.scores is None else self.scores[rows],
         )
 
 
-class _Assessment(NamedTuple):
-    """The assessment of rows before alarms are tracked."""
+class FittedParts(NamedTuple):
+    """What a stream takes from a fitted detector for one entity."""
 
-    rows: RowAssessment
-    silent: SilentRows
-    severity: Array  # (B,), as answered
-    severities: Severities  # as the tracker takes them
+    online: OnlineModel
+    final: FinalScores | None  # None where the online model's evidence is final
+    decision: Decision
+    blur: int
+    wait: int  # rows after which a row is final, at most
+    profiles: BaselineProfiles
+    typical: Array
+
+    @classmethod
+    def of(
+        cls, detector: BaseDetector, channels: tuple[str, ...], entity: str | None
+    ) -> FittedParts:
+        """The parts of a fitted detector; refuses one of other channels."""
+        require_fitted(detector)
+        if len(channels) != len(detector.channels_):
+            raise InputError.of(
+                "channels",
+                f"must be the {len(detector.channels_)} that the detector was fitted on",
+                f"got {len(channels)}",
+            )
+        model = detector.models_.of(entity)
+        final = None if isinstance(model, OnlineModel) else FinalScores(model, detector.fill_limit)
+        online = model if final is None else detector.online_.models.of(entity)
+        if not isinstance(online, OnlineModel):
+            online = OnlineModel.from_nothing(len(channels))
+        return cls(
+            online,
+            final,
+            detector.decision,
+            model.blur,
+            (model.reach.after or 0) + detector.fill_limit + 1,
+            detector.habits_.of(entity),
+            np.asarray(model.typical_values, dtype=np.float64),
+        )
 
 
 class SeriesAssessor:
-    """Assesses the rows of one series, learns from the normal ones, and tracks alarms.
+    """Assesses the rows of one series, and keeps its alarms.
 
     Parameters
     ----------
@@ -73,8 +110,8 @@ class SeriesAssessor:
         When alarms open and close.
     fill_limit
         Missing rows in a gap that is filled without an alarm.
-    profiles
-        Baseline profiles from training; None without a model.
+    fitted
+        The parts of a fitted detector; None without one.
     """
 
     def __init__(
@@ -83,93 +120,190 @@ class SeriesAssessor:
         entity: str | None,
         rules: AlarmRules,
         fill_limit: int,
-        profiles: BaselineProfiles | None = None,
+        fitted: FittedParts | None = None,
     ) -> None:
-        self._count = len(channels)
-        self._entity = entity
-        self._final = profiles is None
-        self.learner = Learner(self._count)
-        self.tracker = AlarmTracker(rules)
-        self.store = AlarmStore(channels, entity, profiles)
+        self._count, self._entity, self.rules = len(channels), entity, rules
+        self._fitted = fitted
+        self.online = self._begin_online()
+        self.machine = EventMachine(rules.close_after)
+        profiles = None if fitted is None else fitted.profiles
+        self.final: FinalEvents | None = None
+        if fitted is not None and fitted.final is not None:
+            self.final = FinalEvents(fitted.decision, entity, fitted.blur)
+        self.alarms = AlarmStream(channels, entity, profiles, awaits_final=self.final is not None)
         self.silence = SilenceTracker(
             self._count, fill_limit, None if profiles is None else profiles.each("max_run")
         )
-        self.recent = RecentBuffer(self._count)
+        self.recent = RecentBuffer(self._count, self._wait)
+        # events of final evidence, and the row at which each confirms an alarm
+        self._final_events: list[tuple[int, OngoingEvent]] = []
+        # numbers of closed alarms, and the row at which each is withdrawn if nothing confirms it
+        self._unconfirmed: list[tuple[int, int]] = []
+        # alarms that changed at a row with another change: told with the next row
+        self._untold: deque[Alarm] = deque()
 
-    def assess(self, span: Span, interval: float | None) -> Iterator[Answer]:
-        """Answers of rows, at most as many as ``room`` of the learner.
+    def _begin_online(self, state: State | None = None) -> OnlineStream:
+        model = OnlineModel.from_nothing(self._count)
+        if self._fitted is not None:
+            model = self._fitted.online
+        return model.stream(state, adapt_after=self.rules.adapt_after)
 
-        ``interval`` is in seconds, where it is known.
+    @property
+    def _wait(self) -> int:
+        """Rows after its last by which an event of final evidence is known, at most."""
+        if self._fitted is None or self._fitted.final is None:
+            return 0
+        return FINAL_CLOSE_AFTER + 2 + self._fitted.blur + self._fitted.wait
+
+    def _expect(self, events: Sequence[OngoingEvent]) -> None:
+        self._final_events += [(event.last + self._wait, event) for event in events]
+
+    def finish(self, evidence: Evidence, interval: float | None) -> list[Alarm]:
+        """Confirm and withdraw all that waits for rows that will not come."""
+        if self.final is None:
+            return []
+        self._expect(self.final.push(evidence) + self.final.end_segment())
+        last = max([at for at, _ in self._final_events + self._unconfirmed], default=0)
+        told = [*self._untold, *self._settle(last, interval)]
+        self._untold.clear()
+        return told
+
+    def assess(
+        self, span: Span, interval: float | None, final: Evidence | None = None
+    ) -> list[Answer]:
+        """Answers of rows of one segment.
+
+        Parameters
+        ----------
+        span
+            The rows.
+        interval
+            Seconds from row to row, where known.
+        final
+            The evidence that became final by these rows. Its events are told when all rows that
+            they may depend on are due, so that answers do not depend on how rows are grouped.
         """
-        row, count = self.recent.count, len(span.starts)
+        count = len(span.starts)
         if span.starts[0]:
-            self.learner.gap(int(span.skipped[0]))
-        mini_batch_ends = count == self.learner.room
-        assessed = self._assess(span)
-        progress = self.tracker.follow(row, assessed.severities, may_accept=mini_batch_ends)
-        expected = self.learner.mark_normal(progress.normal)
-        self._record(span, assessed, progress)
-        alarms = {
-            change.row: self.store.update(change, self.recent, interval)
-            for change in progress.changes
-        }
-        if progress.accepted is not None:
-            self._accept_rows(progress.accepted.first, self.recent.count - 1)
-        severity, alarmed = assessed.severity.tolist(), progress.alarmed.tolist()
-        by_channel, warm_up = assessed.rows.by_channel, assessed.rows.warm_up.tolist()
-        scores = None if span.scores is None else span.scores.tolist()
-        for place in range(count):
-            yield Answer(
-                row + place,
-                None if span.times is None else span.times[place],
-                self._entity,
-                self._final,
-                None if scores is None else scores[place],
-                severity[place],
-                alarmed[place],
-                warm_up[place],
-                by_channel[place],
-                expected.expected[place],
-                expected.low[place],
-                expected.high[place],
-                alarms.get(row + place),
-            )
-
-    def _assess(self, span: Span) -> _Assessment:
+            self.online.gap(int(span.skipped[0]))
         silent = self.silence.step(span.filled, span.starts)
+        if self.final is not None and final is not None:
+            self._note(silent, span.starts)
+            self._expect(self.final.push(final))
         missing = span.filled.gaps > 0
-        rows = self.learner.assess(
-            span.filled.values, span.scores, missing if missing.any() else None
-        )
-        if self.silence.all_speak:
-            since = np.zeros(len(span.now), dtype=np.int64)
-            severities = Severities(rows.severity, rows.ongoing, since, span.now)
-            return _Assessment(rows, silent, rows.severity, severities)
-        # the surprise of a value that was carried over a gap means nothing
-        rows = rows._replace(by_channel=np.where(silent.missing, 0.0, rows.by_channel))
-        # as in a batch, a silent channel is an alarm whatever its score. The answer says so at the
-        # row where silence begins. Alarms follow all of its rows: a spent budget may delay one
-        at_begin, throughout = (
-            np.where(which.any(axis=1), SILENT_SEVERITY, -np.inf)
-            for which in (silent.begins, silent.silent)
-        )
-        severities = Severities(
-            np.maximum(rows.severity, throughout),
-            np.maximum(rows.ongoing, throughout),
-            silent.since.max(axis=1),
-            span.now,
-        )
-        return _Assessment(rows, silent, np.maximum(rows.severity, at_begin), severities)
+        evidence = self.online.push(span.filled.values, missing if missing.any() else None)
+        severity, is_high = self._severity(evidence, silent, interval)
+        row, was_open = self.recent.count, self._is_open
+        since = None if self.silence.all_speak else silent.since.max(axis=1)
+        changes = self.machine.push(severity, is_high, since)
+        alarmed = _open_rows(was_open, changes, row, count)
+        if self._counts_rows:
+            alarmed &= is_high
+        self._record(span, evidence, silent, alarmed)
+        alarms = self._alarms(changes, row, count, interval)
+        return self._answers(span, evidence, self._told(severity, silent), alarmed, alarms)
 
-    def _record(self, span: Span, assessed: _Assessment, progress: AlarmProgress) -> None:
-        row, silent = self.recent.count, assessed.silent
+    @property
+    def _is_open(self) -> bool:
+        return self.machine.event is not None and self.machine.event.number is not None
+
+    @property
+    def _counts_rows(self) -> bool:
+        decision = None if self._fitted is None else self._fitted.decision
+        own = decision is not None and decision.is_share_of_rows
+        return own if self.rules.is_auto else self.rules.is_share_of_rows
+
+    def _severity(
+        self, evidence: Evidence, silent: SilentRows, interval: float | None
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Severity of what begins at each row, and the rows that keep an event going."""
+        decision = None if self._fitted is None else self._fitted.decision
+        period = self.rules.period(decision, self._entity, interval)
+        assert evidence.log_period is not None
+        assert evidence.goes_on is not None
+        severity = as_severity(evidence.log_period, math.log(max(period, 2.0)))
+        if not self.silence.all_speak:
+            throughout = silent.silent.any(axis=1)
+            severity = np.where(throughout, np.maximum(severity, SILENT_SEVERITY), severity)
+        return severity, evidence.goes_on | (severity >= 1)
+
+    def _told(self, severity: Array, silent: SilentRows) -> Array:
+        """Severities as answered: silence is told at the row where it is known."""
+        if self.silence.all_speak:
+            return severity
+        lasting = silent.silent.any(axis=1) & ~silent.begins.any(axis=1)
+        return np.where(lasting & (severity == SILENT_SEVERITY), 0.0, severity)
+
+    def _alarms(
+        self, changes: list[EventChange], row: int, count: int, interval: float | None
+    ) -> dict[int, Alarm]:
+        """The alarm that each row tells of, by row: at most one a row, the others with the next."""
+        alarms: dict[int, Alarm] = {}
+        if not (changes or self._untold or self._final_events or self._unconfirmed):
+            return alarms
+        by_row: dict[int, list[EventChange]] = {}
+        for change in changes:
+            by_row.setdefault(change.row, []).append(change)
+        for at in range(row, row + count):
+            for change in by_row.get(at, ()):
+                self._untold.extend(self._update(change, interval))
+            self._untold.extend(self._settle(at, interval))
+            if self._untold:
+                alarms[at] = self._untold.popleft()
+        return alarms
+
+    def _update(self, change: EventChange, interval: float | None) -> list[Alarm]:
+        """The alarm of the ongoing event, where it changed."""
+        alarm = self.alarms.update(change, self.recent, interval)
+        if alarm is None:
+            return []
+        if change.state == CLOSED and self.final is not None:
+            self._unconfirmed.append((change.event.last + self._wait, alarm.number))
+        return [alarm]
+
+    def _settle(self, row: int, interval: float | None) -> list[Alarm]:
+        """Confirm and withdraw the alarms that are due at a row."""
+        changed: list[Alarm] = []
+        if self._final_events and self._final_events[0][0] <= row:
+            due = [event for at, event in self._final_events if at <= row]
+            self._final_events = [(at, event) for at, event in self._final_events if at > row]
+            for event in due:
+                changed += self.alarms.confirm(event, self.recent, interval)
+        if self._unconfirmed and self._unconfirmed[0][0] <= row:
+            due_numbers = [number for at, number in self._unconfirmed if at <= row]
+            self._unconfirmed = [(at, number) for at, number in self._unconfirmed if at > row]
+            changed += [
+                self.alarms.withdraw(number)
+                for number in due_numbers
+                if self.alarms.is_provisional(number) and not self._may_confirm(number)
+            ]
+        return changed
+
+    def _may_confirm(self, number: int) -> bool:
+        """Whether an event of final evidence that is not told yet overlaps an alarm."""
+        assert self.final is not None
+        alarm = self.alarms.find(number)
+        ongoing = self.final.ongoing
+        events = [event for _, event in self._final_events] + ([ongoing] if ongoing else [])
+        return any(event.first <= alarm.last and alarm.first <= event.last for event in events)
+
+    def _note(self, silent: SilentRows, starts: NDArray[np.bool_]) -> None:
+        """Have final evidence know which rows are silent, and where segments begin."""
+        assert self.final is not None
+        self.final.add(silent.silent.any(axis=1), starts)
+        if not self.silence.all_speak:
+            # a gap counts as long from its first row on, and is known to be later
+            back = np.where(silent.missing, silent.since, 0).max(axis=1)
+            for place in np.flatnonzero(back).tolist():
+                self.final.mark_silent(len(starts) - 1 - place, int(back[place]) + 1)
+
+    def _record(
+        self, span: Span, evidence: Evidence, silent: SilentRows, alarmed: NDArray[np.bool_]
+    ) -> None:
+        row = self.recent.count
+        by_channel = np.where(silent.missing, 0.0, evidence.by_channel)
         rows = RecentRows(
-            span.filled.values,
-            assessed.rows.by_channel,
-            silent.missing,
-            silent.silent,
-            progress.alarmed,
-            span.starts,
+            span.filled.values, by_channel, silent.missing, silent.silent, alarmed, span.starts
         )
         self.recent.add(rows, span.times)
         # none in most rows
@@ -180,11 +314,42 @@ class SeriesAssessor:
             missing = bool(silent.missing[place, channel])
             self.recent.mark(row + place, channel, since, missing=missing)
 
-    def learn_training_rows(self, rows: Array, scores: Array) -> None:
-        """Learn from one segment of training rows, with the model's scores of them."""
-        self.learner.learn_training_rows(rows, scores)
-        # the rows that come next may come any time later
-        self.learner.gap(0)
+    def _answers(
+        self,
+        span: Span,
+        evidence: Evidence,
+        severity: Array,
+        alarmed: NDArray[np.bool_],
+        alarms: dict[int, Alarm],
+    ) -> list[Answer]:
+        count, row = len(span.starts), self.recent.count - len(span.starts)
+        assert evidence.expected is not None
+        assert evidence.low is not None
+        assert evidence.high is not None
+        assert evidence.warm_up is not None
+        columns = zip(
+            evidence.score.tolist(),
+            severity.tolist(),
+            alarmed.tolist(),
+            evidence.warm_up.tolist(),
+            evidence.by_channel,
+            evidence.expected,
+            evidence.low,
+            evidence.high,
+            strict=True,
+        )
+        times = [None] * count if span.times is None else span.times
+        return [
+            Answer(
+                row + place,
+                times[place],
+                self._entity,
+                self.final is None,
+                *values,
+                alarms.get(row + place),
+            )
+            for place, values in enumerate(columns)
+        ]
 
     def relearn(self, first_values: dict[int, float]) -> None:
         """Start learning anew, because channels have their first value.
@@ -193,48 +358,74 @@ class SeriesAssessor:
         """
         for channel, value in first_values.items():
             self.recent.put(channel, value)
-        self.learner = Learner(self._count)
+        self.online = self._begin_online()
 
-    def accept(self, number: int) -> LiveAlarm:
+    def accept(self, number: int) -> Alarm:
         """Mark an alarm as normal: close it if it is open, and learn from its rows."""
-        alarm, event = self.store.find(number), self.tracker.event
-        if event is not None and event.number == number:
-            self.tracker.end()
-            self._accept_rows(alarm.first, self.recent.count - 1)
-        else:
-            event = None
-            self._accept_rows(alarm.first, alarm.last)
-        self.store.put(closed(alarm, event, self.recent))
-        return self.store.find(number)
-
-    def _accept_rows(self, first: int, last: int) -> None:
-        """Learn from rows of an alarm; channels that are missing or stuck by now are normal too."""
+        alarm = self.alarms.find(number)
+        is_open = self._is_open and self.alarms.alarms[-1].number == number
+        last = self.recent.count - 1 if is_open else alarm.last
+        if is_open:
+            self.machine.accept()
         newest = self.recent.count - 1
-        self.learner.accept(newest + 1 - first, newest + 1 - last)
+        self.online.accept(newest + 1 - alarm.first, newest + 1 - last)
         if last == newest:
             self.silence.accept()
+        self.alarms.put(
+            replace(alarm, state=CLOSED, status=CONFIRMED, permanent=True)
+        )
+        return self.alarms.find(number)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays, and what else there is as JSON holds it."""
         recent, recent_facts = self.recent.state()
-        profiles, alarms = self.store.state()
+        profiles, alarms = self.alarms.state()
+        online = self.online.state()
         parts = {
             "recent": recent,
-            "book": profiles,
-            "learner": self.learner.state(),
+            "alarms": profiles,
+            "online": online.arrays,
             "silence": self.silence.state(),
         }
-        return join_names(parts), {
-            "keeper": self.tracker.state(),
+        facts: dict[str, Any] = {
+            "machine": self.machine.state(),
             "recent": recent_facts,
             "alarms": alarms,
+            "online": online.facts,
+            "final_events": [[at, asdict(event)] for at, event in self._final_events],
+            "unconfirmed": self._unconfirmed,
+            "untold": [alarm_to_json(alarm, to_json) for alarm in self._untold],
         }
+        if self.final is not None:
+            parts["final"], facts["final"] = self.final.state()
+        return join_names(parts), facts
 
     def restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
         """The inverse of ``state``."""
         parts = split_names(arrays)
-        self.tracker.restore(facts["keeper"])
-        self.recent = RecentBuffer.restore(parts["recent"], facts["recent"])
-        self.store.restore(parts.get("book", {}), facts["alarms"])
-        self.learner = Learner.restore(parts["learner"])
+        self.machine.restore(facts["machine"])
+        self.recent = RecentBuffer.restore(parts["recent"], facts["recent"], self._wait)
+        self.alarms.restore(parts.get("alarms", {}), facts["alarms"])
+        self.online = self._begin_online(State(parts["online"], facts["online"]))
         self.silence.restore(parts["silence"])
+        self._final_events = [
+            (int(at), OngoingEvent(**event)) for at, event in facts["final_events"]
+        ]
+        self._unconfirmed = [(int(at), int(number)) for at, number in facts["unconfirmed"]]
+        self._untold = deque(alarm_from_json(alarm, from_json) for alarm in facts["untold"])
+        if self.final is not None:
+            self.final.restore(parts["final"], facts["final"])
+
+
+def _open_rows(
+    was_open: bool, changes: Sequence[EventChange], row: int, count: int
+) -> NDArray[np.bool_]:
+    """Rows at which an alarm is open, (B,); ``was_open`` before the first of them."""
+    edges = [(change.row - row, change.state == OPENED) for change in changes
+             if change.state in (OPENED, CLOSED)]
+    alarmed, done, is_open = np.zeros(count, dtype=bool), 0, was_open
+    for place, opens in edges:
+        alarmed[done:place] = is_open
+        done, is_open = place, opens
+    alarmed[done:] = is_open
+    return alarmed

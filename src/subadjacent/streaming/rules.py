@@ -1,0 +1,91 @@
+"""What a stream was asked for: how many false alarms, and when an alarm is over or normal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from subadjacent.errors import MOST_ROWS, InputError, require_whole
+from subadjacent.scoring.base_threshold import BaseThreshold
+from subadjacent.scoring.decision import Decision
+from subadjacent.scoring.threshold import (
+    AlarmBudget,
+    Quantile,
+    budget_text,
+    choose_threshold,
+    requested_rate,
+)
+
+CLOSE_AFTER = 30
+"""Rows without a high-severity one after which a live alarm is closed: evidence that looks back
+only is not averaged over rows, as that of a batch is."""
+
+ADAPT_AFTER = 300
+"""Rows after which an event is the new normal, as a detector's ``adapt_after``."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmRules:
+    """When alarms open and close.
+
+    Parameters
+    ----------
+    close_after
+        Rows without a high-severity one after which an alarm is closed.
+    adapt_after
+        Rows after which an event is the new normal; None: never.
+    contamination
+        False alarms to raise: a share of the rows, a budget such as "1/week", or "auto", the
+        detector's own rate or, without a detector, one in 5,000 rows.
+    """
+
+    close_after: int = CLOSE_AFTER
+    adapt_after: int | None = ADAPT_AFTER
+    contamination: Any = "auto"
+
+    def __post_init__(self) -> None:
+        require_whole("close_after", self.close_after, least=1, most=MOST_ROWS)
+        if self.adapt_after is not None:
+            require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
+        if self._rate(1.0) is None:
+            raise InputError.of(
+                "contamination",
+                "must be 'auto', a share of the rows above 0 and up to 0.5, or an alarm budget "
+                "such as '1/week', for a stream",
+                f"got {self.contamination!r}",
+                "fit a detector with a threshold object, and stream that",
+            )
+        if isinstance(self.contamination, AlarmBudget):
+            object.__setattr__(self, "contamination", budget_text(self.contamination))
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether no rate was requested of the stream itself."""
+        return isinstance(self.contamination, str) and self.contamination == "auto"
+
+    @property
+    def by_time(self) -> bool:
+        """Whether alarms are counted in a time."""
+        return isinstance(self._rule(1.0), AlarmBudget)
+
+    @property
+    def is_share_of_rows(self) -> bool:
+        """Whether rows are counted."""
+        return isinstance(self._rule(1.0), Quantile)
+
+    def period(
+        self, decision: Decision | None, entity: str | None, interval: float | None
+    ) -> float:
+        """Rows in which one false alarm is requested; ``interval`` is in seconds, if known."""
+        if self.is_auto and decision is not None:
+            return decision.period(entity)
+        rate = self._rate(interval or 1.0)
+        assert rate is not None
+        return 1 / rate
+
+    def _rate(self, interval: float) -> float | None:
+        rule = self._rule(interval)
+        return requested_rate(rule) if isinstance(rule, BaseThreshold) else None
+
+    def _rule(self, interval: float) -> Any:
+        return choose_threshold(self.contamination, interval)
