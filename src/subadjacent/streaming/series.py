@@ -20,12 +20,11 @@ from subadjacent.data.gaps import ForwardFill
 from subadjacent.data.times import Times
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
-from subadjacent.methods.method import State
+from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer, Pending
 from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
 from subadjacent.streaming.fitted_model import FittedModel
-from subadjacent.streaming.saved_state import join_names, split_names
 from subadjacent.streaming.series_assessor import SeriesAssessor, Span
 
 Array = NDArray[np.float64]

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.gaps import FilledRows
+from subadjacent.methods.method import join_names, split_names
+from subadjacent.methods.online.learner import Learner, RowAssessment
 from subadjacent.scoring.baseline_profile import BaselineProfiles
 from subadjacent.scoring.decision import SILENT_SEVERITY
 from subadjacent.streaming.alarm_store import AlarmStore, closed
@@ -23,9 +25,7 @@ from subadjacent.streaming.alarms import (
     Severities,
 )
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.learning.learner import Learner, RowAssessment
 from subadjacent.streaming.recent_rows import RecentBuffer, RecentRows
-from subadjacent.streaming.saved_state import join_names, split_names
 from subadjacent.streaming.silent_channels import SilenceTracker, SilentRows
 
 Array = NDArray[np.float64]
