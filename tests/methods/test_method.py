@@ -12,7 +12,7 @@ import pytest
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
-from subadjacent.methods.method import Arrays, Fitted, Method, Model, State
+from subadjacent.methods.method import Arrays, Fitted, Method, Model, State, join_names, split_names
 from subadjacent.runtime import Runtime
 from subadjacent.scoring.evidence import Array, Evidence, Reach
 
@@ -173,3 +173,12 @@ def test_a_method_without_a_causal_one_learns_once() -> None:
     own, causal = Looking("back").fit_with_causal([], Runtime())
     assert own.models.pooled.state().facts == {"name": "back"}
     assert causal is None
+
+
+def test_names_of_parts_are_joined_and_split_again() -> None:
+    one, two = np.array([1]), np.array([2])
+    inner = join_names({"tail": {"counts": one}})
+    joined = join_names({"views": inner, "reporter": {"last": two}})
+    assert list(joined) == ["views/tail/counts", "reporter/last"]
+    assert split_names(joined) == {"views": {"tail/counts": one}, "reporter": {"last": two}}
+    assert split_names(split_names(joined)["views"]) == {"tail": {"counts": one}}

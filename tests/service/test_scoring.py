@@ -14,9 +14,9 @@ import pytest
 from safetensors.numpy import load
 
 from live_service import LiveService, children_of, live, until
+from subadjacent.methods.online.history import MINI_BATCH
 from subadjacent.service.problems import Refusal
 from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart
-from subadjacent.streaming.learning.history import MINI_BATCH
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")

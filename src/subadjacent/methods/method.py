@@ -32,6 +32,22 @@ class State(NamedTuple):
     facts: dict[str, Any]
 
 
+def join_names(parts: dict[str, Arrays]) -> Arrays:
+    """The arrays of all parts in one dict, each named after its part; ``split_names`` undoes it."""
+    return {
+        f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()
+    }
+
+
+def split_names(arrays: Arrays) -> dict[str, Arrays]:
+    """The arrays of each part. A name is split once, so that parts may have parts."""
+    parts: dict[str, Arrays] = {}
+    for key, array in arrays.items():
+        part, _, name = key.partition("/")
+        parts.setdefault(part, {})[name] = array
+    return parts
+
+
 class Model(ABC):
     """What was learned of one entity, or of all for entities never seen. It never changes."""
 

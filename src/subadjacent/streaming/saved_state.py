@@ -1,7 +1,4 @@
-"""The state of a stream as one file: arrays and JSON, no pickle, whole or not there at all.
-
-Arrays of a part are named after it, as in ``part/array``.
-"""
+"""The state of a stream as one file: arrays and JSON, no pickle, whole or not there at all."""
 
 from __future__ import annotations
 
@@ -10,30 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from subadjacent.durable import whole_file
 from subadjacent.errors import DataNotFound, ModelFileError
 from subadjacent.methods.method import State
-
-Arrays = dict[str, NDArray[Any]]
-
-
-def join_names(parts: dict[str, Arrays]) -> Arrays:
-    """The arrays of all parts in one dict, each named after its part; ``split_names`` undoes it."""
-    return {
-        f"{part}/{name}": array for part, arrays in parts.items() for name, array in arrays.items()
-    }
-
-
-def split_names(arrays: Arrays) -> dict[str, Arrays]:
-    """The arrays of each part. A name is split once, so that parts may have parts."""
-    parts: dict[str, Arrays] = {}
-    for key, array in arrays.items():
-        part, _, name = key.partition("/")
-        parts.setdefault(part, {})[name] = array
-    return parts
-
 
 FORMAT = "subadjacent stream 1"
 """What a file says that it is; a later form will say something else."""

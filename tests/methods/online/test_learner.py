@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from subadjacent.streaming.learning.expected_range import ExpectedRange
-from subadjacent.streaming.learning.history import MINI_BATCH
-from subadjacent.streaming.learning.learner import WARM_UP, Learner, RowAssessment
-from subadjacent.streaming.learning.views import BURN_IN
+from subadjacent.methods.online.expected_range import ExpectedRange
+from subadjacent.methods.online.history import MINI_BATCH
+from subadjacent.methods.online.learner import WARM_UP, Learner, RowAssessment
+from subadjacent.methods.online.views import BURN_IN
 
 
 def judged(learner: Learner, rows: np.ndarray, together: int = MINI_BATCH) -> RowAssessment:

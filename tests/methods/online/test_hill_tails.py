@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.hill_tails import HillTails
+from subadjacent.methods.online.hill_tails import HillTails
 
 ONES = np.ones
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
-from subadjacent.streaming.learning.windows import MIN_DEVIATION, STILLNESS_ROWS, stillness, windows
+from subadjacent.methods.online.windows import MIN_DEVIATION, STILLNESS_ROWS, stillness, windows
 
 
 def test_a_window_is_rows_that_follow_each_other() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.moments import CLIPPED_AT, RunningMoments, Standardiser
+from subadjacent.methods.online.moments import CLIPPED_AT, RunningMoments, Standardiser
 
 
 def test_the_first_rows_give_mean_and_variance() -> None:

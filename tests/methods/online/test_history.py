@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.history import HISTORY, MiniBatch, RowHistory
+from subadjacent.methods.online.history import HISTORY, MiniBatch, RowHistory
 
 
 def test_the_last_rows_are_kept_in_order() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.expectation import REACH
-from subadjacent.streaming.learning.expected_range import RowsWithoutEvent
-from subadjacent.streaming.learning.history import RowHistory
-from subadjacent.streaming.learning.moments import Standardiser
+from subadjacent.methods.online.expectation import REACH
+from subadjacent.methods.online.expected_range import RowsWithoutEvent
+from subadjacent.methods.online.history import RowHistory
+from subadjacent.methods.online.moments import Standardiser
 
 HALF_RANGE = np.array([1.0])
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.methods.online.history import MINI_BATCH
 from subadjacent.ridge.period import channel_periods
-from subadjacent.streaming.learning.history import MINI_BATCH
 
 Array = NDArray[np.float64]
 

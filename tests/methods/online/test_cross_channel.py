@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.cross_channel import (
+from subadjacent.methods.online.cross_channel import (
     CLIP,
     MAX_CHANNELS,
     PENALTY,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.surprise import MAX_VIEW_SURPRISE, StreamSurprise
-from subadjacent.streaming.learning.views import view_count
+from subadjacent.methods.online.surprise import MAX_VIEW_SURPRISE, StreamSurprise
+from subadjacent.methods.online.views import view_count
 
 VIEWS = view_count(2)
 CALM = np.ones(500, dtype=bool)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.windows import windows
+from subadjacent.methods.online.windows import windows
 
 Array = NDArray[np.float64]
 

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.methods.method import join_names, split_names
+from subadjacent.methods.online.history import MINI_BATCH, MiniBatch
+from subadjacent.methods.online.new_events import NewEventFilter, PeaksOverThreshold
+from subadjacent.methods.online.surprise import TIME_CONSTANT, StreamSurprise
+from subadjacent.methods.online.surprise_distribution import SurpriseDistribution
+from subadjacent.methods.online.views import BURN_IN, ChannelViews, Departures
 from subadjacent.scoring.baseline_profile import ExpectedRange
-from subadjacent.streaming.learning.history import MINI_BATCH, MiniBatch
-from subadjacent.streaming.learning.new_events import NewEventFilter, PeaksOverThreshold
-from subadjacent.streaming.learning.surprise import TIME_CONSTANT, StreamSurprise
-from subadjacent.streaming.learning.surprise_distribution import SurpriseDistribution
-from subadjacent.streaming.learning.views import BURN_IN, ChannelViews, Departures
-from subadjacent.streaming.saved_state import join_names, split_names
 
 Array = NDArray[np.float64]
 

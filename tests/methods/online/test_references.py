@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.references import LENGTHS, LONGEST, ReferenceWindows
+from subadjacent.methods.online.references import LENGTHS, LONGEST, ReferenceWindows
 
 
 def oracle(past: np.ndarray, rows: np.ndarray, length: int) -> np.ndarray:

@@ -15,26 +15,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.baseline_profile import ExpectedRange
-from subadjacent.streaming.learning.cross_channel import CrossChannelRegression, has_relations
-from subadjacent.streaming.learning.expectation import (
+from subadjacent.methods.method import join_names, split_names
+from subadjacent.methods.online.cross_channel import CrossChannelRegression, has_relations
+from subadjacent.methods.online.expectation import (
     NEAREST,
     REACH,
     Expectation,
     lag_features,
 )
-from subadjacent.streaming.learning.expected_range import RowsWithoutEvent
-from subadjacent.streaming.learning.history import MINI_BATCH, RowHistory
-from subadjacent.streaming.learning.moments import RunningMoments, Standardiser
-from subadjacent.streaming.learning.references import (
+from subadjacent.methods.online.expected_range import RowsWithoutEvent
+from subadjacent.methods.online.history import MINI_BATCH, RowHistory
+from subadjacent.methods.online.moments import RunningMoments, Standardiser
+from subadjacent.methods.online.references import (
     EXCLUSION_ZONE,
     LENGTHS,
     LONGEST,
     ReferenceWindows,
 )
-from subadjacent.streaming.learning.seasons import Seasons
-from subadjacent.streaming.learning.windows import STILLNESS_ROWS, stillness, windows
-from subadjacent.streaming.saved_state import join_names, split_names
+from subadjacent.methods.online.seasons import Seasons
+from subadjacent.methods.online.windows import STILLNESS_ROWS, stillness, windows
+from subadjacent.scoring.baseline_profile import ExpectedRange
 
 Array = NDArray[np.float64]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.history import MINI_BATCH
-from subadjacent.streaming.learning.views import AVERAGED_ROWS, BURN_IN, ChannelViews, view_count
+from subadjacent.methods.online.history import MINI_BATCH
+from subadjacent.methods.online.views import AVERAGED_ROWS, BURN_IN, ChannelViews, view_count
 
 
 def after_burn_in() -> ChannelViews:

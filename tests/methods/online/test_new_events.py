@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.new_events import (
+from subadjacent.methods.online.new_events import (
     LOWEST,
     PRIOR_EXCESS,
     PRIOR_PEAKS,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.windows import windows
+from subadjacent.methods.online.windows import windows
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.hill_tails import BINS, HillTails
-from subadjacent.streaming.learning.views import view_count
+from subadjacent.methods.online.hill_tails import BINS, HillTails
+from subadjacent.methods.online.views import view_count
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.streaming.learning.moments import ROUNDING
+from subadjacent.methods.online.moments import ROUNDING
 
 Array = NDArray[np.float64]
 

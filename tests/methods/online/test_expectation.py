@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.expectation import (
+from subadjacent.methods.online.expectation import (
     FEATURES,
     LAGS,
     REACH,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.seasons import FIRST_SEARCH, Seasons
+from subadjacent.methods.online.seasons import FIRST_SEARCH, Seasons
 
 
 def with_cycle(period: int = 4, channels: int = 1) -> Seasons:

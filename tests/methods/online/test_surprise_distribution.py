@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.streaming.learning.surprise_distribution import SurpriseDistribution
+from subadjacent.methods.online.surprise_distribution import SurpriseDistribution
 
 
 def test_a_surprise_of_the_accepted_return_period_has_severity_1() -> None:
