@@ -24,7 +24,7 @@ from subadjacent.methods.online.history import MINI_BATCH, MiniBatch
 from subadjacent.methods.online.new_events import NewEventFilter, PeaksOverThreshold
 from subadjacent.methods.online.surprise import TIME_CONSTANT, StreamSurprise
 from subadjacent.methods.online.surprise_distribution import SurpriseDistribution
-from subadjacent.methods.online.views import BURN_IN, ChannelViews, Departures
+from subadjacent.methods.online.views import BURN_IN, ChannelViews, Departures, view_count
 from subadjacent.scoring.baseline_profile import ExpectedRange
 
 Array = NDArray[np.float64]
@@ -57,6 +57,8 @@ class RowAssessment(NamedTuple):
     ongoing: Array  # (B,), severity of the surprise, of a new event or not
     by_channel: Array  # (B, C), surprise of each channel
     warm_up: Array  # (B,), 0 to 1
+    surprise: Array  # (B,), of the row, without that of a model's score
+    by_view: Array  # (B, V, C), surprise
 
 
 class Learner:
@@ -113,11 +115,15 @@ class Learner:
         if is_burn_in:
             self._mini_batch.add(count)
             self._latest = rows
-            return RowAssessment(np.zeros(count), np.zeros(count), np.zeros(rows.shape), warm_up)
+            none, channels = np.zeros(count), rows.shape[1]
+            by_view = np.zeros((count, view_count(channels), channels))
+            return RowAssessment(none, none, np.zeros(rows.shape), warm_up, none, by_view)
         departures = self.views.departures(standardised)
         has_moved = self.views.moments.has_moved
-        by_channel, surprise = self.surprise.of(departures.by_view, scores, has_moved, self.rows)
-        surprise *= warm_up
+        by_view, by_channel, own_surprise, surprise = self.surprise.of(
+            departures.by_view, scores, has_moved, self.rows
+        )
+        surprise, own_surprise = surprise * warm_up, own_surprise * warm_up
         new_event = self._new_event(surprise)
         arrays = departures._asdict() | {"reported": new_event, "surprise": surprise}
         if scores is not None:
@@ -129,6 +135,8 @@ class Learner:
             self.ongoing_severity.severity(surprise),
             by_channel,
             warm_up,
+            np.where(surprise > 0, own_surprise, 0.0),
+            by_view,
         )
 
     def _new_event(self, surprise: Array) -> Array:
