@@ -7,6 +7,7 @@ writes the rest of the line backwards. They are shown as escapes instead, as Pyt
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # all control characters but the end of a line and the tab; marks that turn the direction of
 # writing; separators of lines that are not shown as such; and bytes of a file name that are not
@@ -41,7 +42,7 @@ def in_json(document: str) -> str:
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
-def listed(names: list[str], most: int = 5) -> str:
+def listed(names: Sequence[str], most: int = 5) -> str:
     """Names behind each other, the first few of many, and how many more there are."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -182,7 +182,7 @@ def test_a_dict_may_change_after_it_was_read() -> None:
 
 def test_what_is_no_data_is_refused() -> None:
     same = "X must have the same channels in every series; got"
-    six = ", ".join(f"channel_{number}" for number in range(6))
+    five = ", ".join(f"channel_{number}" for number in range(5))
     no_rows, no_columns = (
         f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
         for what, shape in (("sample", "(0, 2)"), ("feature", "(2, 0)"))
@@ -195,9 +195,9 @@ def test_what_is_no_data_is_refused() -> None:
         ({1: np.eye(2), "1": np.eye(2)}, "X must have keys that differ as text; got [1, '1']"),
         (
             [np.ones((1, 7)), np.ones((1, 6))],
-            f"{same} 7 ({six}, …) in the first and 6 ({six}) in '1'",
+            f"{same} {five} and 2 more in the first and {five} and 1 more in '1'",
         ),
-        (frames, f"{same} 1 (a) in the first and 1 (b) in 'q'"),
+        (frames, f"{same} a in the first and b in 'q'"),
         (two, "X['plant'] must be one series; got 2"),
         (day, "X must hold numbers; got datetime64[D]: leave times out"),
         (second, "X must hold numbers; got timedelta64[s]: leave times out"),

@@ -119,7 +119,7 @@ def _check_until(text: str | None) -> str | None:
 
 
 def _is_time(text: str) -> bool:
-    from subadjacent.data.files.layouts import is_written_time
+    from subadjacent.data.times import is_written_time
 
     try:
         moment = datetime.fromisoformat(text)
@@ -133,7 +133,7 @@ def _is_time(text: str) -> bool:
 
 def _check_time_format(text: str | None) -> str | None:
     if text is not None:
-        from subadjacent.data.files.layouts import pattern_of_format
+        from subadjacent.data.times import pattern_of_format
 
         with bad_usage():
             pattern_of_format(text)

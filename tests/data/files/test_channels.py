@@ -58,9 +58,9 @@ def test_columns_that_are_left_out_for_one_reason_share_a_note(open_text: Any) -
 def test_many_columns_are_not_all_named(open_text: Any) -> None:
     names = [f"c{n}" for n in range(9)]
     (note,) = open_text(",".join(["a", *names]) + "\n1" + ",x" * 9 + "\n").notes
-    listed = ", ".join(map(repr, names[:6]))
-    assert note == f"columns {listed}, and 3 more are left out: each holds text"
-    (note,) = open_text(",".join(["a", *names[:6]]) + "\n1" + ",x" * 6 + "\n").notes
+    listed = ", ".join(map(repr, names[:5]))
+    assert note == f"columns {listed} and 4 more are left out: each holds text"
+    (note,) = open_text(",".join(["a", *names[:5]]) + "\n1" + ",x" * 5 + "\n").notes
     assert note == f"columns {listed} are left out: each holds text"
 
 

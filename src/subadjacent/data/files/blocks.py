@@ -139,7 +139,6 @@ class Source(Protocol):
     schema: dict[str, Any]
     notes: tuple[str, ...]
     has_header: bool
-    decimal_comma: bool
 
     @property
     def length(self) -> int:

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from subadjacent.data.files.blocks import BLOCK_ROWS, Block, Source, TimeOrder
 from subadjacent.data.files.cells import is_signed
-from subadjacent.data.files.layouts import pattern_of_format
 from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.readings import FileForms, choose_forms
 from subadjacent.data.files.roles import Columns, Roles, assign
 from subadjacent.data.files.time_column import forms_in, time_error
 from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
+from subadjacent.data.times import pattern_of_format
 from subadjacent.errors import InputError, require_whole
-
-__all__ = ["Columns", "FileRows", "Rows", "open_files"]
+from subadjacent.showing import listed
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +151,8 @@ class Rows:
         """Everything, in memory."""
         chunks = list(self.chunks(BLOCK_ROWS, labels))
         frame = pl.concat([chunk.frame for chunk in chunks])
-        return FileRows(frame, joined_labels(chunks))
+        parts = [chunk.labels for chunk in chunks if chunk.labels is not None]
+        return FileRows(frame, np.concatenate(parts) if len(parts) == len(chunks) else None)
 
     def chunks(self, rows: int, labels: Labels = "need") -> Iterator[FileRows]:
         """Everything in order, at most ``rows`` at a time; a chunk never spans two files.
@@ -212,12 +212,6 @@ class Rows:
             dtype = pl.Float32 if channel in self._narrow else pl.Float64
             columns.append(block.numbers(channel).cast(dtype))
         return FileRows(pl.DataFrame(columns))
-
-
-def joined_labels(chunks: Sequence[FileRows]) -> NDArray[np.int8] | None:
-    """The labels of all rows; None unless every chunk has them."""
-    labels = [chunk.labels for chunk in chunks if chunk.labels is not None]
-    return np.concatenate(labels) if chunks and len(labels) == len(chunks) else None
 
 
 def open_files(
@@ -290,10 +284,10 @@ def _agree(
 
 def _check_columns(first: Source, source: Source) -> None:
     if set(source.columns) != set(first.columns):
-        differing = sorted(set(source.columns) ^ set(first.columns))
+        differing = sorted(map(repr, set(source.columns) ^ set(first.columns)))
         raise InputError(
             f"{source.name} must have the same columns as {first.name}; "
-            f"only one of them has {', '.join(map(repr, differing[:5]))}: "
+            f"only one of them has {listed(differing)}: "
             f"read them apart, or make them alike"
         )
 

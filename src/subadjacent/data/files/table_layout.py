@@ -22,9 +22,10 @@ from subadjacent.data.files.cells import (
     show,
     unguard,
 )
-from subadjacent.data.files.layouts import is_written_time
 from subadjacent.data.files.opening import END_OF_FILE
+from subadjacent.data.times import is_written_time
 from subadjacent.errors import InputError
+from subadjacent.showing import listed
 
 SPACE = " "
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
@@ -262,11 +263,11 @@ def _names(header: _Record, name: str) -> tuple[str, ...]:
             unguard(pl.Series([cell.strip() for cell in header.cells], dtype=pl.String)), 1
         )
     )
-    twice = [repeated for repeated, count in Counter(names).items() if count > 1]
+    twice = [show(repeated) for repeated, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(
             f"{name} must name every column once; line {header.line} has "
-            f"{', '.join(map(show, twice[:5]))} more than once: rename or remove the others"
+            f"{listed(twice)} more than once: rename or remove the others"
         )
     return names
 
