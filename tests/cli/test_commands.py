@@ -55,9 +55,9 @@ def test_generate_writes_what_the_seed_decides(command: Run) -> None:
     assert len(first.splitlines()) == 201
 
 
-def test_generate_gives_the_benchmark_series(command: Run, tmp_path: Path) -> None:
-    command("generate", "neurips-ts", "--rows", "500", "--label", "-o", "series.parquet")
-    assert pl.read_parquet(tmp_path / "series.parquet").columns == ["value", "label"]
+def test_generate_adds_labels_and_writes_parquet(command: Run, tmp_path: Path) -> None:
+    command("generate", "plant", "--channels", "1", "--label", "-o", "series.parquet")
+    assert pl.read_parquet(tmp_path / "series.parquet").columns == ["time", "sensor_1", "label"]
 
 
 def test_detect_goes_from_a_file_to_explained_alarms(
@@ -306,7 +306,7 @@ BAD_VALUES = {
     "--time-format": (("%Q", "", "%d/%m", "%I:%M"), (FIT, DETECT, SCORE, REPORT, EVALUATE)),
     "--seed": (
         ("-1", "many", str(2**32)),
-        (FIT, DETECT, EVALUATE, ["generate", "plant"], ["generate", "neurips-ts"]),
+        (FIT, DETECT, EVALUATE, ["generate", "plant"]),
     ),
     "--output": (("scores.xlsx", "scores", ""), (SCORE, ["generate", "plant"])),
     "--threshold": (("nan", "high"), (EVALUATE,)),
@@ -324,7 +324,6 @@ def test_every_bad_value_of_an_option_is_bad_usage(command: Run, tmp_path: Path)
         for verb in verbs
         for value in values
     ]
-    cases.append(["generate", "neurips-ts", "--channels", "3"])
     for case in cases:
         assert case[-2] in command(*case, code=2).stderr, case
     assert list(tmp_path.iterdir()) == []

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subadjacent.data.plant import Event, Plant, multivariate
-from subadjacent.data.synthetic import KIND_CODES, KINDS
+from subadjacent.data.plant import KIND_CODES, KINDS, Event, Plant, multivariate
 from subadjacent.errors import InputError
 
 
