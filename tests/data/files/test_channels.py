@@ -11,7 +11,7 @@ import pytest
 
 from subadjacent.data.files import Columns, Rows, open_files
 from subadjacent.data.files.blocks import Block
-from subadjacent.data.files.cells import counts_rows
+from subadjacent.data.files.cells import Marks, counts_rows
 from subadjacent.errors import InputError
 
 
@@ -156,7 +156,7 @@ def test_they_are_missing_among_decimal_commas_and_in_columns_of_any_type() -> N
             "on": [True, False, None],
         }
     )
-    found = Block(frame, "x", range(3), decimal_comma=True).without(["-200", "BAD", "99999"])
+    found = Block(frame, "x", range(3), marks=Marks(",", ".")).without(["-200", "BAD", "99999"])
     assert [found.frame[name].null_count() for name in frame.columns] == [2, 2, 2, 2, 1]
     assert found.frame["whole"].dtype == pl.Int16
     assert Block(frame, "x", range(3)).without([]).frame is frame

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from subadjacent.data.files.cells import Marks
 from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
 
 NOON = datetime(2024, 1, 31, 12)
@@ -77,7 +78,7 @@ def test_a_float_column_of_whole_seconds_is_read_exactly() -> None:
 def test_other_numbers_count() -> None:
     assert parsed(["0", "1", "2"]) == [0, 1, 2]
     assert parsed([0.0, 0.5]) == [0.0, 0.5]
-    assert parsed(["0,5", "1,0"], decimal_comma=True) == [0.5, 1.0]
+    assert parsed(["0,5", "1,0"], marks=Marks(",", ".")) == [0.5, 1.0]
 
 
 def test_numbers_beyond_the_calendar_are_not_times() -> None:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from subadjacent.data.cleaning import LARGEST
 from subadjacent.data.files.cells import (
     LABELS_SHOWN,
+    POINTS,
+    Marks,
     blank_missing,
     read_labels,
     read_numbers,
@@ -40,8 +42,7 @@ class Block:
     file: str
     rows: list[int] | range
     unit: str = "line"
-    decimal_comma: bool = False
-    comma_thousands: bool = False
+    marks: Marks = POINTS
 
     def place(self, row: int) -> str:
         """Where a row of the frame is, as messages say it."""
@@ -88,11 +89,7 @@ class Block:
         return numbers
 
     def _read(self, cells: pl.Series) -> tuple[pl.Series, int | None]:
-        return read_numbers(
-            cells.cast(pl.String),
-            decimal_comma=self.decimal_comma,
-            comma_thousands=self.comma_thousands,
-        )
+        return read_numbers(cells.cast(pl.String), self.marks)
 
     def _blank(self, cells: pl.Series, words: Sequence[str]) -> pl.Series:
         lowered = [word.strip().lower() for word in words]

@@ -84,10 +84,7 @@ class Delimited:
                 self._check_width(numbers[row], int(marks[row]) + 1, more if last else iter(batch))
             frame = text.str.split_exact(separator, width - 1).struct.unnest()
             frame.columns = list(self.columns)
-        return Block(
-            frame.select(columns), self.name, numbers,
-            decimal_comma=self.layout.decimal_comma, comma_thousands=self.layout.comma_thousands,
-        )  # fmt: skip
+        return Block(frame.select(columns), self.name, numbers, marks=self.layout.marks)
 
     def _quoted(self, batch: list[Line], more: Iterator[Line]) -> tuple[list[int], list[list[str]]]:
         """The records of lines with quotes; an open quote continues on further lines."""

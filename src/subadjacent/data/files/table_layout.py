@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from subadjacent.data.files.cells import (
     MISSING,
-    decimal_mark,
+    Marks,
+    find_marks,
     is_missing,
     is_number,
     show,
@@ -44,7 +45,7 @@ class TableLayout:
     """The layout of a table of text.
 
     ``first_line`` is the line of the first row, ``named_by`` the line that sets the number of
-    cells. With ``comma_thousands``, commas separate thousands.
+    cells.
     """
 
     separator: str
@@ -53,8 +54,7 @@ class TableLayout:
     has_header: bool
     named_by: int
     first_line: int
-    decimal_comma: bool
-    comma_thousands: bool
+    marks: Marks
     notes: tuple[str, ...]
 
     def is_comment(self, line: str) -> bool:
@@ -121,14 +121,14 @@ def find_layout(head: str, name: str) -> TableLayout:
             column for column, cell in zip(columns, header.cells, strict=True) if not cell.strip()
         )
     cells = [cell for record in records[first:] for cell in record.cells]
-    decimal_comma, comma_thousands = decimal_mark(cells, separator)
-    if decimal_comma:
+    marks = find_marks(cells, separator)
+    if marks.decimal == ",":
         notes.append("commas are read as decimal marks")
     first_line = records[first].line if first < len(records) else kept[-1][0] + 1
     named_by = records[0].line if header is None else header.line
     return TableLayout(
-        separator, columns, unnamed, header is not None, named_by, first_line, decimal_comma,
-        comma_thousands, tuple(notes),
+        separator, columns, unnamed, header is not None, named_by, first_line, marks,
+        tuple(notes),
     )  # fmt: skip
 
 

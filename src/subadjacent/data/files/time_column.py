@@ -164,7 +164,7 @@ def time_error(
 def _forms(sample: Block, column: TimeColumn, written: str | None) -> tuple[TimeForm, ...]:
     cells = column.cells(sample.frame)
     if written is None:
-        return find_forms(cells, decimal_comma=sample.decimal_comma)
+        return find_forms(cells, sample.marks)
     if cells.dtype.is_temporal():
         return find_forms(cells)
     form = text_form(written, cells)

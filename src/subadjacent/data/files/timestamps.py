@@ -10,7 +10,7 @@ from typing import Literal
 
 import polars as pl
 
-from subadjacent.data.files.cells import blank_missing, read_numbers
+from subadjacent.data.files.cells import POINTS, Marks, blank_missing, read_numbers
 from subadjacent.data.times import (
     DIGITS,
     EARLIEST,
@@ -62,15 +62,15 @@ class TimeForm:
         Their time zone; None for local times without one.
     whole
         Whether numbers have no decimals.
-    decimal_comma
-        Whether numbers have a comma for a decimal mark.
+    marks
+        The marks within numbers.
     """
 
     kind: str
     unit: TimeUnit = "us"
     zone: str | None = None
     whole: bool = False
-    decimal_comma: bool = False
+    marks: Marks = POINTS
 
     @property
     def is_clock(self) -> bool:
@@ -132,9 +132,9 @@ class TimeForm:
 
     def _from_numbers(self, column: pl.Series) -> pl.Series:
         if self.whole:
-            numbers = _whole_numbers(column, self.decimal_comma)
+            numbers = _whole_numbers(column, self.marks)
         else:
-            numbers = _floats(column, self.decimal_comma)
+            numbers = _floats(column, self.marks)
             numbers = numbers.set(numbers.is_infinite(), None)
         if self.kind == "counter":
             return numbers
@@ -148,7 +148,7 @@ class TimeForm:
         return ticks.cast(pl.Datetime(self.unit, self.zone))
 
 
-def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeForm, ...]:
+def find_forms(sample: pl.Series, marks: Marks = POINTS) -> tuple[TimeForm, ...]:
     """The forms that read the most cells of a sample; none if no cell is read.
 
     There are several where dates can be read with the day or the month first, and where digits
@@ -161,7 +161,7 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
     if dtype == pl.Date:
         return (TimeForm("dates"),)
     if dtype.is_numeric():
-        return _number_forms(sample, decimal_comma)
+        return _number_forms(sample, marks)
     if dtype != pl.String:
         return ()
     cells = blank_missing(sample).drop_nulls()
@@ -169,7 +169,7 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
     forms = [text_form(kind, cells) for kind in likely if kind != DIGITS]
     counts = [form.read(cells).count() for form in forms]
     if not any(counts):
-        return _number_forms(cells, decimal_comma)
+        return _number_forms(cells, marks)
     return tuple(form for form, count in zip(forms, counts, strict=True) if count == max(counts))
 
 
@@ -261,37 +261,37 @@ def _as_text(cells: pl.Series, form: TimeForm) -> pl.Series:
     """Cells as a layout or format reads them: whole numbers without the decimals of libraries."""
     if cells.dtype == pl.String and form.kind != DIGITS:
         return cells
-    return _whole_numbers(cells, form.decimal_comma).cast(pl.String)
+    return _whole_numbers(cells, form.marks).cast(pl.String)
 
 
-def _number_forms(cells: pl.Series, decimal_comma: bool) -> tuple[TimeForm, ...]:
-    numbers = _floats(cells, decimal_comma).drop_nulls()
+def _number_forms(cells: pl.Series, marks: Marks) -> tuple[TimeForm, ...]:
+    numbers = _floats(cells, marks).drop_nulls()
     if numbers.is_empty() or len(numbers) < len(cells.drop_nulls()):
         return ()
-    whole = len(_whole_numbers(cells, decimal_comma).drop_nulls()) == len(numbers)
+    whole = len(_whole_numbers(cells, marks).drop_nulls()) == len(numbers)
     for kind, scale in EPOCH_UNITS.items():
         plausible = numbers.is_between(EARLIEST * scale, LATEST * scale).all()
         if plausible and (whole or kind == "seconds"):
             unit: TimeUnit = "ns" if kind == "nanoseconds" else "us"
-            return (TimeForm(kind, unit, "UTC", whole, decimal_comma),)
-    counter = TimeForm("counter", whole=whole, decimal_comma=decimal_comma)
-    digits = TimeForm(DIGITS, decimal_comma=decimal_comma)
+            return (TimeForm(kind, unit, "UTC", whole, marks),)
+    counter = TimeForm("counter", whole=whole, marks=marks)
+    digits = TimeForm(DIGITS, marks=marks)
     dated = digits.read(cells).count() == len(numbers)
     return (digits, counter) if dated else (counter,)
 
 
-def _floats(cells: pl.Series, decimal_comma: bool) -> pl.Series:
+def _floats(cells: pl.Series, marks: Marks) -> pl.Series:
     if cells.dtype != pl.String:
         return cells.cast(pl.Float64).fill_nan(None)
-    return read_numbers(cells, decimal_comma=decimal_comma)[0].fill_nan(None)
+    return read_numbers(cells, marks)[0].fill_nan(None)
 
 
-def _whole_numbers(cells: pl.Series, decimal_comma: bool) -> pl.Series:
+def _whole_numbers(cells: pl.Series, marks: Marks) -> pl.Series:
     """Cells as 64-bit integers, exactly; null where one is missing or has decimals."""
     if cells.dtype.is_integer():
         return cells.cast(pl.Int64, strict=False)
     # 1700000000.0, as libraries write a column that once had a gap
-    floats = _floats(cells, decimal_comma)
+    floats = _floats(cells, marks)
     rounded = floats.set((floats % 1 != 0).fill_null(True), None).cast(pl.Int64, strict=False)
     if cells.dtype != pl.String:
         return rounded
