@@ -39,14 +39,6 @@ def write(tmp_path: Path):  # type: ignore[no-untyped-def]
     return put
 
 
-@pytest.fixture
-def frame_of(write: Any):  # type: ignore[no-untyped-def]
-    def load(content: str | bytes, name: str = "plant.csv", **columns: str) -> pl.DataFrame:
-        return open_files([write(content, name)], Columns(**columns)).whole().frame
-
-    return load
-
-
 def refused(path: str, **columns: str) -> str:
     with pytest.raises(InputError) as caught:
         open_files([path], Columns(**columns)).whole()
@@ -79,7 +71,8 @@ def together(rows: Rows, size: int) -> FileRows:
 # what works
 
 
-def test_a_plain_file_is_read_as_it_stands(write: Any) -> None:
+def test_a_plain_file_is_read_as_it_stands(write: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="subadjacent")
     rows = open_files([write(PLAIN)])
     part = rows.whole()
     assert (rows.time, rows.entity, rows.label, rows.channels) == ("time", None, None, ("a", "b"))
@@ -89,72 +82,47 @@ def test_a_plain_file_is_read_as_it_stands(write: Any) -> None:
     assert part.times.to_list()[1] == datetime(2024, 1, 1, 0, 1)
     assert part.labels is None
     assert rows.notes == ("column 'time' is the time (found): dates without a time zone",)
+    assert caplog.messages == list(rows.notes)
 
 
-def test_the_separator_is_found(write: Any) -> None:
-    for mark in [",", ";", "\t", "|"]:
-        rows = open_files([write(PLAIN.replace(",", mark))])
-        assert rows.whole().frame["a"].to_list() == [1.0, 3.0, 5.0]
-        assert ("separated by" in " ".join(rows.notes)) == (mark != ",")
-
-
-def test_decimal_commas_are_found_and_said(write: Any) -> None:
-    for header in ["a;b\n", ""]:
-        rows = open_files([write(header + "1,5;2,5\n-3,25;4,0\n")])
-        assert rows.whole().frame.rows() == [(1.5, 2.5), (-3.25, 4.0)]
-        assert "decimal marks" in " ".join(rows.notes)
-
-
-def test_the_encoding_is_found(write: Any) -> None:
-    for encoding, said in [
-        ("utf-8", ""),
-        ("utf-8-sig", "byte order mark"),
-        ("latin-1", "Latin-1"),
-        ("utf-16", "UTF-16"),
-    ]:
-        rows = open_files([write("température,b\n1,2\n3,4\n".encode(encoding))])
-        assert rows.channels == ("température", "b")
-        assert rows.whole().frame.rows() == [(1.0, 2.0), (3.0, 4.0)]
+def test_text_is_read_however_it_is_written(write: Any) -> None:
+    numbers = [(1.0, 2.0), (3.0, 4.0)]
+    times = "time,a\n2024-01-01,1\n2024-01-02,3\n"
+    cases: list[Any] = [
+        ("a,b\n1,2\n3,4\n", numbers, ""),
+        ("a;b\n1;2\n3;4\n", numbers, "separated by semicolons"),
+        ("a\tb\n1\t2\n3\t4\n", numbers, "separated by tabs"),
+        ("a|b\n1|2\n3|4\n", numbers, "separated by bars"),
+        ("a;b\n1,5;2,5\n-3,25;4,0\n", [(1.5, 2.5), (-3.25, 4.0)], "decimal marks"),
+        ("1,5;2,5\n-3,25;4,0\n", [(1.5, 2.5), (-3.25, 4.0)], "decimal marks"),
+        ("température,b\n1,2\n3,4\n", numbers, ""),
+        ("température,b\n1,2\n3,4\n".encode("utf-8-sig"), numbers, "byte order mark"),
+        ("température,b\n1,2\n3,4\n".encode("latin-1"), numbers, "Latin-1"),
+        ("température,b\n1,2\n3,4\n".encode("utf-16"), numbers, "UTF-16"),
+        ("1,2\n3,4\n", numbers, "first line holds data"),
+        ("0,1,2\n5,6,7\n", [(5.0, 6.0, 7.0)], ""),
+        (",0,1\n0,6,7\n1,8,9\n", [(0, 6.0, 7.0), (1, 8.0, 9.0)], "a counter"),
+        ('"a, in °C","b"\n"1","2"\n3,4\n"5\n",6\n', [*numbers, (5.0, 6.0)], ""),
+        ("\na,b\n\n1,2\n\n3,4\n\n\n", numbers, ""),
+        ("a\n1\n\n3\n\n", [(1.0,), (None,), (3.0,)], ""),
+        ("a,b\r\n1,2\r\n3,4\r\n", numbers, ""),
+        ("a,b\r1,2\r3,4\r", numbers, ""),
+        ("item_id,a\n#1,2\n#N/A,4\n# a remark\n", [("#1", 2.0), ("#N/A", 4.0)], "'item_id'"),
+        (times, [(datetime(2024, 1, 1), 1.0), (datetime(2024, 1, 2), 3.0)], "without a time zone"),
+        (times.split("\n", 1)[1], [(datetime(2024, 1, 1), 1.0), (datetime(2024, 1, 2), 3.0)], ""),
+    ]
+    for content, expected, said in cases:
+        rows = open_files([write(content)])
+        assert rows.whole().frame.rows() == expected, content
         assert said in " ".join(rows.notes)
+        assert said or not any("separated" in note for note in rows.notes)
+        assert rows.channels[0] == "température" or "temp" not in str(content)
+    assert open_files([write("1700000000,2\n1700000060,4\n")]).time == "column_1"
 
 
 def test_a_file_that_leaves_its_encoding_later_is_refused(write: Any) -> None:
     text = "id,a\n" + "x,1\n" * 30_000
     assert "save the file as UTF-8" in refused(write(text.encode() + b"\xe9,2\n"), entity="id")
-
-
-def test_a_first_line_of_numbers_is_data(write: Any) -> None:
-    rows = open_files([write("1,2\n3,4\n")])
-    assert rows.channels == ("column_1", "column_2")
-    assert len(rows.whole()) == 2
-    assert "first line holds data" in rows.notes[0]
-
-
-def test_a_file_without_header_may_begin_with_its_time(write: Any) -> None:
-    rows = open_files([write("2024-01-01,2\n2024-01-02,4\n")])
-    assert (rows.time, rows.channels) == ("column_1", ("column_2",))
-    assert open_files([write("1700000000,2\n1700000060,4\n")]).time == "column_1"
-
-
-def test_names_that_count_are_names(frame_of: Any) -> None:
-    assert frame_of("0,1,2\n5,6,7\n").columns == ["0", "1", "2"]
-    assert frame_of(",0,1\n0,6,7\n1,8,9\n").columns == ["timestamp", "0", "1"]
-
-
-def test_quotes_may_hold_separators_and_line_ends(frame_of: Any) -> None:
-    frame = frame_of('"a, in °C","b"\n"1","2"\n3,4\n"5\n",6\n')
-    assert frame.columns == ["a, in °C", "b"]
-    assert frame["a, in °C"].to_list() == [1.0, 3.0, 5.0]
-
-
-def test_empty_lines_are_skipped_but_for_those_of_a_single_column(frame_of: Any) -> None:
-    assert frame_of("\na,b\n\n1,2\n\n3,4\n\n\n")["a"].to_list() == [1.0, 3.0]
-    assert frame_of("a\n1\n\n3\n\n")["a"].to_list() == [1.0, None, 3.0]
-
-
-def test_line_ends_of_other_systems_work(frame_of: Any) -> None:
-    for end in ["\r\n", "\r"]:
-        assert frame_of(PLAIN.replace("\n", end))["a"].to_list() == [1.0, 3.0, 5.0]
 
 
 def test_standard_input_is_read_once_and_used_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,17 +183,6 @@ def test_row_numbers_without_a_name_are_left_out(write: Any) -> None:
     rows = open_files([write(",timestamp,a,\n0,2024-01-01,1,\n1,2024-01-02,1,\n")])
     assert rows.channels == ("a",)
     assert sum("left out" in note for note in rows.notes) == 2
-
-
-def test_labels_are_no_channel_and_the_log_says_so(
-    write: Any, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO, logger="subadjacent")
-    for name in ["label", "Label", "is_anomaly", "anomaly", "attack"]:
-        part = open_files([write(f"a,{name}\n1,0\n2,1\n3,True\n")]).whole()
-        assert part.frame.columns == ["a"]
-        assert part.labels.tolist() == [0, 1, 1]  # type: ignore[union-attr]
-        assert f"column {name!r} is taken for labels" in caplog.text
 
 
 def test_a_named_label_leaves_no_other_label_among_the_channels(write: Any) -> None:
