@@ -76,6 +76,9 @@ def test_columns_that_count_rows_under_such_a_name_are_left_out(open_text: Any) 
     rows = open_text("Row,Unnamed: 0,count,a\n5,0,0,1\n6,1,1,5\n7,2,2,2\n")
     assert rows.channels == ("count", "a")
     assert open_text("index,a\n5,1\n7,2\n").channels == ("index", "a")
+    rows = open_text(",timestamp,a,\n0,2024-01-01,1,\n1,2024-01-02,1,\n")
+    assert rows.channels == ("a",)
+    assert sum("left out" in note for note in rows.notes) == 2
     assert not counts_rows(pl.Series(["1", "", "2"]))
     assert not counts_rows(pl.Series(["1"]))
     assert counts_rows(pl.Series([3, 4, 5]))
@@ -178,6 +181,9 @@ def test_labels_are_found_and_never_channels(open_text: Any) -> None:
     for text, label, channels in cases:
         rows = open_text(text)
         assert (rows.label, rows.channels) == (label, channels)
+    rows = open_text("a,y,attack\n1,0,0\n2,1,1\n", label="y")
+    assert (rows.label, rows.channels) == ("y", ("a",))
+    assert "column 'attack' is left out" in rows.notes[0]
 
 
 def test_a_second_column_of_labels_is_said_to_be_left_out(open_text: Any) -> None:
