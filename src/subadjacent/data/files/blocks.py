@@ -34,6 +34,11 @@ HOUR = 3600
 """Seconds that clocks are put back by for winter."""
 
 
+def is_numbers(dtype: pl.DataType) -> bool:
+    """Whether cells of a type are numbers already, or all missing."""
+    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Some rows of a file, and where each of them stands in it."""
@@ -61,7 +66,7 @@ class Block:
     def holds_text(self, column: str) -> bool:
         """Whether fewer than half of the cells that hold something are numbers."""
         cells = self.frame[column]
-        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
+        if is_numbers(cells.dtype):
             return False
         numbers, bad = self._read(cells)
         filled = blank_missing(cells).count()
@@ -76,7 +81,7 @@ class Block:
     def numbers(self, column: str) -> pl.Series:
         """A column as floats; refuses a cell that is neither a number nor missing."""
         cells = self.frame[column]
-        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
+        if is_numbers(cells.dtype):
             return cells.cast(pl.Float64)
         numbers, bad = self._read(cells)
         if bad is not None:

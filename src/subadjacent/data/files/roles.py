@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from subadjacent.data.files.blocks import Block, Source
+from subadjacent.data.files.blocks import Block, Source, is_numbers
 from subadjacent.data.files.cells import blank_missing, counts_rows
 from subadjacent.data.files.time_column import TimeColumn, find_time
 from subadjacent.data.files.timestamps import TimeForm
@@ -213,8 +213,7 @@ def _without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
             continue
         cells = sample.frame[column]
         dtype = cells.dtype
-        text = dtype in (pl.String, pl.Categorical, pl.Enum)
-        if not (text or dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+        if not (is_numbers(dtype) or dtype in (pl.String, pl.Categorical, pl.Enum)):
             reasons[column] = f"it holds {dtype}"
         elif not blank_missing(cells).count():
             reasons[column] = f"it is empty in the first {len(cells):,} rows"
