@@ -1,7 +1,7 @@
 """Times: the table of how they are written, and those of rows as numbers that can be compared.
 
-A layout is a regular expression with named groups, as polars takes it; ``files.timestamps`` reads
-whole columns by it. Layouts that look alike, such as 01/02/2024 with the day or the month first,
+A layout is a regular expression with named groups, by which ``files.timestamps`` reads whole
+columns. Layouts that look alike, such as 01/02/2024 with the day or the month first,
 are different ones; the rows of a file decide (``files.readings``). Rows that arrive one by one are
 written as numbers, dates or ISO 8601.
 """
@@ -40,30 +40,30 @@ GROUPS = (
 offset from UTC."""
 
 # digits are those of ASCII: others would be read by one library and not by the next
-_YEAR = r"(?<year>[0-9]{4})"
-_SHORT_YEAR = r"(?<year>[0-9]{2})"
-_ANY_YEAR = r"(?<year>[0-9]{4}|[0-9]{2})"
-_MONTH = r"(?<month>1[0-2]|0?[1-9])"
-_DAY = r"(?<day>3[01]|[12][0-9]|0?[1-9])"
-_NAME = "(?<name>{})".format(
+_YEAR = r"(?P<year>[0-9]{4})"
+_SHORT_YEAR = r"(?P<year>[0-9]{2})"
+_ANY_YEAR = r"(?P<year>[0-9]{4}|[0-9]{2})"
+_MONTH = r"(?P<month>1[0-2]|0?[1-9])"
+_DAY = r"(?P<day>3[01]|[12][0-9]|0?[1-9])"
+_NAME = "(?P<name>{})".format(
     "|".join(f"{month[:3]}(?:{month[3:]})?" if month[3:] else month for month in MONTHS)
     # the one month that has a shorter form of four letters
     .replace("sep(?:tember)?", "sep(?:t(?:ember)?)?")
 )
-_HOUR = r"(?<hour>2[0-3]|[01]?[0-9])"
-_MINUTE = r"(?<minute>[0-5][0-9])"
-_SECOND = r"(?<second>[0-5][0-9])"
-_FRACTION = r"(?<fraction>[0-9]{1,9})"
-_HALF = r"(?<half>[ap]\.?m\.?)"
-_OFFSET = r"(?<zone>Z|UTC|GMT|(?<sign>[+-])(?<hours>[0-9]{2}):?(?<minutes>[0-9]{2})?)"
+_HOUR = r"(?P<hour>2[0-3]|[01]?[0-9])"
+_MINUTE = r"(?P<minute>[0-5][0-9])"
+_SECOND = r"(?P<second>[0-5][0-9])"
+_FRACTION = r"(?P<fraction>[0-9]{1,9})"
+_HALF = r"(?P<half>[ap]\.?m\.?)"
+_OFFSET = r"(?P<zone>Z|UTC|GMT|(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-9]{2})?)"
 
 _ZONE = rf"(?: *{_OFFSET})?$"
 _MINUTES = rf":{_MINUTE}(?::{_SECOND}(?:[.,]{_FRACTION})?)?"
 _CLOCK = rf",?[T ]+{_HOUR}(?:{_MINUTES})?(?: *{_HALF})?"
 _END = rf"(?:{_CLOCK})?{_ZONE}"
 # the years of digits without any mark, which could count as well
-_DIGITS = r"(?i)^(?<year>(?:19|20)[0-9]{2})(?<month>0[1-9]|1[0-2])(?<day>0[1-9]|[12][0-9]|3[01])"
-_DIGIT_HOUR = r"(?<hour>[01][0-9]|2[0-3])"
+_DIGITS = r"(?i)^(?P<year>(?:19|20)[0-9]{2})(?P<month>0[1-9]|1[0-2])(?P<day>0[1-9]|[12][0-9]|3[01])"
+_DIGIT_HOUR = r"(?P<hour>[01][0-9]|2[0-3])"
 
 DIGITS, CLOCK = "digits", "clock"
 
@@ -85,8 +85,8 @@ PATTERNS = {
 
 WORDS = {
     "%Y": _YEAR, "%y": _SHORT_YEAR, "%m": _MONTH, "%d": _DAY, "%b": _NAME, "%B": _NAME,
-    "%H": _HOUR, "%I": r"(?<hour>1[0-2]|0?[1-9])", "%M": r"(?<minute>[0-5]?[0-9])",
-    "%S": r"(?<second>[0-5]?[0-9])", "%f": _FRACTION, "%p": _HALF, "%z": _OFFSET,
+    "%H": _HOUR, "%I": r"(?P<hour>1[0-2]|0?[1-9])", "%M": r"(?P<minute>[0-5]?[0-9])",
+    "%S": r"(?P<second>[0-5]?[0-9])", "%f": _FRACTION, "%p": _HALF, "%z": _OFFSET,
     "%a": "[a-z]{2,9}", "%A": "[a-z]{2,9}", "%%": "%",
 }  # fmt: skip
 """The words of strptime that a format may have."""
@@ -99,12 +99,12 @@ def pattern_of(layout: str) -> str:
 
 def has_date(layout: str) -> bool:
     """Whether a layout or format says which day it is, and not only the clock."""
-    return "(?<year>" in pattern_of(layout)
+    return "(?P<year>" in pattern_of(layout)
 
 
 def format_of(layout: str, cell: str) -> str:
     """A cell with directives of strptime in place of what a layout finds."""
-    match = _in_python(pattern_of(layout)).match(cell.strip())
+    match = re.match(pattern_of(layout), cell.strip())
     if match is None:
         return layout
     words, end = "", 0
@@ -118,7 +118,7 @@ def format_of(layout: str, cell: str) -> str:
 
 def is_written_time(cell: str) -> bool:
     """Whether a cell can be read as a time by any layout."""
-    return any(_in_python(pattern).match(cell.strip()) for pattern in PATTERNS.values())
+    return any(re.match(pattern, cell.strip()) for pattern in PATTERNS.values())
 
 
 def _word(group: str, match: re.Match[str]) -> str:
@@ -133,18 +133,12 @@ def _word(group: str, match: re.Match[str]) -> str:
 
 
 @cache
-def _in_python(pattern: str) -> re.Pattern[str]:
-    # polars names a group (?<name>), Python (?P<name>)
-    return re.compile(pattern.replace("(?<", "(?P<"))
-
-
-@cache
 def pattern_of_format(given: str) -> str:
     """The pattern of a format; refuses one that cannot be read, or says no time."""
     pieces = re.findall(r"%.?|[^%\s]+|\s+", given, re.DOTALL)
     words = [piece for piece in pieces if piece.startswith("%")]
     unknown = [word for word in words if word not in WORDS]
-    groups = [group for word in words for group in re.findall(r"\?<(\w+)>", WORDS.get(word, ""))]
+    groups = [group for word in words for group in re.findall(r"\?P<(\w+)>", WORDS.get(word, ""))]
     if unknown:
         raise _refused(f"be made of {' '.join(WORDS)} and other text", given)
     if len(set(groups)) < len(groups):
