@@ -57,5 +57,5 @@ def test_a_name_takes_one_line_and_is_no_markup_on_a_page() -> None:
 
 def test_of_many_names_the_first_few_are_listed() -> None:
     assert listed(["a", "b"]) == "a, b"
-    assert listed(["a", "b", "c"], most=2) == "a, b and 1 more"
+    assert listed("abcdef") == "a, b, c, d, e and 1 more"
     assert listed([str(n) for n in range(5_005)]) == "0, 1, 2, 3, 4 and 5,000 more"

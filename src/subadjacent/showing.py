@@ -18,6 +18,9 @@ UNSAFE = re.compile(
 # lone surrogates that stand for the bytes 0x80 to 0xff
 FIRST_BYTE, LAST_BYTE = 0xDC80, 0xDCFF
 
+MAX_LISTED = 5
+"""Names that a message lists."""
+
 # what HTML and Markdown give a meaning to within a line; an underscore within a word has none
 _MARKUP = re.compile(r"([\\`*\[\]<>&|~]|(?<![^\W_])_|_(?![^\W_]))")
 
@@ -42,10 +45,10 @@ def in_json(document: str) -> str:
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names behind each other, the first few of many, and how many more there are."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    rest = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _escape(match: re.Match[str]) -> str:
