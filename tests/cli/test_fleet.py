@@ -16,8 +16,8 @@ from running import GENEROUS, Run, wait_until
 
 # the real command with packs of four machines, so that there are many of them
 SMALL_PACKS = """
-from subadjacent.workflow import packs
-packs.PACK_ROWS = 400
+from subadjacent.workflow import fleet
+fleet.PACK_ROWS = 400
 from subadjacent.cli.main import run
 run()
 """

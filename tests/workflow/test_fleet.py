@@ -22,7 +22,7 @@ from subadjacent.data.files import Columns
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.runtime import Progress, in_turn
-from subadjacent.workflow import packs
+from subadjacent.workflow import fleet as module
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet import MAX_TRIES, fleet
 from subadjacent.workflow.fleet_pack import FleetCounts
@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two machines a pack."""
-    monkeypatch.setattr(packs, "PACK_ROWS", 2 * ROWS)
+    monkeypatch.setattr(module, "PACK_ROWS", 2 * ROWS)
 
 
 BY_MACHINE = Columns(entity="machine", time="at")
@@ -217,10 +217,10 @@ class Fragile(LevelDetector):
 IN_PROCESSES = """
 import os, sys
 from pathlib import Path
-from subadjacent.workflow import packs
+from subadjacent.workflow import fleet
 from subadjacent.runtime import over_processes
 from workflow.test_fleet import ROWS, Fragile, run
-packs.PACK_ROWS = 2 * ROWS
+fleet.PACK_ROWS = 2 * ROWS
 fragile = Fragile(parent=os.getpid())
 print(*run(sys.argv[1], Path(sys.argv[2]), detector=fragile, spread=over_processes))
 """

@@ -51,10 +51,10 @@ def needs_ray(what: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in ("ray", "fsspec"):
+        if package != "ray":
             raise
         raise MissingPackage(
-            f"{what} needs {package}, which is not installed: pip install 'subadjacent[ray]'"
+            f"{what} needs ray, which is not installed: pip install 'subadjacent[ray]'"
         ) from error
 
 
