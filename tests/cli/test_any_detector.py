@@ -67,18 +67,13 @@ def test_info_tells_what_is_there_and_nothing_else(folder: Path, name: str) -> N
 
 @pytest.mark.parametrize("name", ["default", "magnitude"])
 def test_report_shows_what_there_is(folder: Path, tmp_path: Path, name: str) -> None:
-    page, figures = tmp_path / "page.html", tmp_path / "figures"
-    done = runner(folder)(
-        "report", name, "plant.csv", "--label", "label", "-o", page, "--png", figures,
-    )  # fmt: skip
+    page = tmp_path / "page.html"
+    done = runner(folder)("report", name, "plant.csv", "--label", "label", "-o", page)
     text = page.read_text()
     assert f"<dd>{type(DETECTORS[name]).__name__}</dd>" in text
     assert "Against the labels" in text
     assert 'id="attention-title"' not in text
-    written = json.loads(done.stdout)["written"]
-    assert written[0] == str(page)
-    assert {Path(path).parent for path in written[1:]} == {figures}
-    assert all(Path(path).stat().st_size > 1000 for path in written)
+    assert json.loads(done.stdout) == {"written": [str(page)]}
 
 
 def test_other_channels_are_refused_by_every_kind(
