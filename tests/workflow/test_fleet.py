@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from subadjacent import SubAdjacentDetector
 from subadjacent.data.files import Columns
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
@@ -337,25 +336,3 @@ def test_standard_input_is_refused(tmp_path: Path) -> None:
         run("-", tmp_path / "out")
     with pytest.raises(InputError, match="got none"):
         run([], tmp_path / "out")
-
-
-def test_the_default_finds_what_it_finds_alone(tmp_path: Path) -> None:
-    time = np.arange(200)
-    frames = []
-    for number, name in enumerate(NAMES[:3]):
-        values = np.sin(time[:, None] / 5 + np.arange(2)) + 0.1 * np.random.default_rng(
-            number
-        ).standard_normal((200, 2))
-        values[150:156, number % 2] += 3
-        frames.append(
-            pl.DataFrame(values, schema=["flow", "heat"]).with_columns(machine=pl.lit(name))
-        )
-    path = str(tmp_path / "waves.parquet")
-    pl.concat(frames).write_parquet(path)
-    run(path, tmp_path / "out", detector=SubAdjacentDetector(), columns=Columns(entity="machine"))
-    alarms = table(tmp_path / "out", "alarms")
-    for name, frame in zip(NAMES, frames, strict=False):
-        rows = frame.drop("machine")
-        alone = SubAdjacentDetector().fit(rows[:100]).alarms(rows)
-        said = alarms.filter(pl.col("entity") == name)["sentence"].to_list()
-        assert said == [one.sentence for one in alone]
