@@ -142,7 +142,7 @@ def test_a_file_each_is_an_entity_each(path: str, tmp_path: Path) -> None:
     (tmp_path / "broken.csv").write_text("flow,heat\nhot,cold\n")
     run(path, tmp_path / "together")
     counts = run([str(tmp_path / "*.csv")], tmp_path / "apart", columns=Columns(time="at"))
-    assert (counts.entities, counts.failed) == (6, 1)
+    assert (counts.entities, counts.failed, counts.rows) == (6, 1, 5 * ROWS - 10)
     failures = table(tmp_path / "apart", "failures")
     assert failures["entity"].to_list() == [str(tmp_path / "broken.csv")]
     assert "broken.csv" in failures["error"][0]

@@ -138,7 +138,8 @@ def test_entities_that_come_in_meanwhile_are_an_error(
 def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "_pieces").mkdir()
     (tmp_path / "part-00001.parquet").touch()
-    (tmp_path / ".part-00002.parquet.0123abcd").touch()
+    for draft in (".part-00002.parquet.0123abcd", f".{COMPLETE}.0123abcd"):
+        (tmp_path / draft).touch()
     check_place(tmp_path)
     check_place(tmp_path / "new" / "one")
     (tmp_path / "mine.txt").touch()

@@ -37,7 +37,9 @@ COMPLETE = "_complete.json"
 PIECES = "_pieces"
 """Folder of the packs' rows, while the work goes on."""
 
-UNFINISHED = re.compile(rf"{PIECES}|part-\d+\.parquet|\.part-\d+\.parquet\.[0-9a-f]{{8}}")
+UNFINISHED = re.compile(
+    rf"{PIECES}|part-\d+\.parquet|\.(part-\d+\.parquet|{COMPLETE})\.[0-9a-f]{{8}}"
+)
 """Names in a folder whose work was not finished."""
 
 
