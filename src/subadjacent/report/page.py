@@ -14,7 +14,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import markup, model_facts, text
 from subadjacent.report.channels import MAX_CHANNELS, PARTS
-from subadjacent.report.marks import Segments, alarm_rows, marked_segments
+from subadjacent.report.marks import alarm_rows, marked_segments
 from subadjacent.report.markup import Metrics
 from subadjacent.report.panels import panels
 from subadjacent.report.payload import SeriesView, payload, series_views
@@ -69,13 +69,13 @@ def page(
     alarms = assessment.alarms() if alarms is None else alarms
     series = assessment.series
     times = timelines(series)
-    learned = _segments(fitted, assessment, "fitted")
+    learned = marked_segments(fitted, assessment.table, "fitted")
     table = alarm_rows(alarms, series, times, learned)
     views = series_views(
         assessment,
         alarms,
         times,
-        _segments(labels, assessment, "labels"),
+        marked_segments(labels, assessment.table),
         learned,
         model_facts.around(detector),
     )
@@ -124,13 +124,6 @@ def page(
         ),
         script=script(),
     )
-
-
-def _segments(marks: Any, assessment: Assessment, name: str) -> list[Segments]:
-    """Marked segments of each series; none where there are no marks."""
-    if marks is None:
-        return [[] for _ in assessment.series]
-    return marked_segments(marks, assessment.table, name)
 
 
 def _curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
