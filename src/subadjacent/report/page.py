@@ -37,7 +37,6 @@ def page(
     labels: Any = None,
     fitted: Any = None,
     metrics: Metrics | None = None,
-    notes: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
     watch: Watch = ignore,
 ) -> str:
@@ -59,8 +58,6 @@ def page(
         Which rows the detector was fitted on, as 0 or 1 a row; shaded, and alarms there tagged.
     metrics
         Row name → metric → value, such as ``{"this detector": {"F1": 0.8}}``.
-    notes
-        Sentences to show among the warnings.
     facts
         Facts to show before those about the data.
     watch
@@ -98,7 +95,7 @@ def page(
         early=_file("early.js"),
         style=_file("base.css") + _file("report.css"),
         headline=escape(text.headline(len(alarms), sum(map(len, series)), len(series), table)),
-        warnings=markup.warning_list([*notes, *text.warnings(detector, assessment)]),
+        warnings=markup.warning_list(text.warnings(detector, assessment)),
         entities=markup.choice("entity", "Entity", entities),
         overview_hint="Click a marker to look at an alarm; drag" if table else "Drag",
         shades=" ".join(markup.legend_key(kind, words) for drawn, kind, words in marked if drawn),
