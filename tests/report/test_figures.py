@@ -114,6 +114,8 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
         figure.axes[-1].lines[0].get_ydata(), found.normalized_scores[990:]
     )
     assert figure.axes[-1].get_xlim() == (989.5, 999.5)
+    early = figure_series(found, channels=["channel_1"], rows=(-5, 3), alarms=[])
+    assert early.axes[-1].get_xlim() == (-0.5, 3.5)
     usual = explainer_of(found).expected_range(1)
     edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
