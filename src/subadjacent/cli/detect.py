@@ -38,7 +38,6 @@ def detect(
         Path | None,
         typer.Option("-o", "--output", help="Folder to write; named after the file if left out."),
     ] = None,
-    png: Annotated[bool, typer.Option(help="Write the figures as PNG files as well.")] = False,
     format: option.FormatOption = option.Format.json,  # noqa: A002 — the option's name
     quiet: option.Quiet = False,
 ) -> None:
@@ -62,7 +61,6 @@ def detect(
             folder,
             title=source.title,
             training=training.rows,
-            png=png,
             watch=bar.watch,
         )
     say(summary(findings, folder), quiet=quiet)

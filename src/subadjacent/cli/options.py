@@ -90,15 +90,9 @@ def parse_false_alarms(text: str) -> str | float:
     return contamination
 
 
-def check_rate(share: float | None) -> float | None:
-    """Refuse anything but a rate of false discoveries."""
-    if share is not None:
-        _check_fraction(share)
-    return share
-
-
-def _check_fraction(share: float) -> float:
-    if not 0 < share <= 1:
+def check_share(share: float | None) -> float | None:
+    """Refuse anything but a share above 0 and up to 1."""
+    if share is not None and not 0 < share <= 1:
         raise typer.BadParameter(f"must lie above 0 and be at most 1; got {share}")
     return share
 
@@ -254,9 +248,7 @@ Config = Annotated[
 ]
 TrainFraction = Annotated[
     float,
-    typer.Option(
-        callback=_check_fraction, help="Fit on this share of each series, from its start."
-    ),
+    typer.Option(callback=check_share, help="Fit on this share of each series, from its start."),
 ]
 TrainUntil = Annotated[
     str | None,

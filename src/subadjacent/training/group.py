@@ -1,6 +1,6 @@
 """The processes that train one network together, each on its share of every batch.
 
-They are started by ``torchrun`` or by Ray Train, one for each GPU or each few cores. All do the
+They are started by ``torchrun``, one for each GPU or each few cores. All do the
 same work, with the exceptions here: a batch is shared out, gradients are added up, and the first
 process alone writes files and logs. A process that was started alone is a group of its own.
 """

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
 
+PACK_ROWS = 100_000
+"""Rows of a pack: 500 entities of 200 rows, some five seconds of one core."""
+
+CHUNK_ROWS = 1_000_000
+"""Rows that are read at a time: each pack's piece then has many of them."""
+
 MAX_TRIES = 3
 """How often a pack is worked on before its entities count as failed."""
 
@@ -104,7 +110,8 @@ def fleet(
             packs, rows = packs_of_files(names), first
         else:
             rows = first if len(names) == 1 else open_files(names, columns, time_format=time_format)
-            packs = lay_out(rows, (folder / ROWS).resolve(), watch)
+            pieces = (folder / ROWS).resolve()
+            packs = lay_out(rows, pieces, PACK_ROWS, CHUNK_ROWS, watch, by_length=True)
             training = _readable(training, rows)
         tasks = [
             PackTask(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 OUTPUT = ("model", "scores.csv", "alarms.csv", "report.html")
-"""What ``detect`` writes, beside figures."""
-FIGURE = re.compile(r"(series(-\d+-[\w.-]*)?|attention|training)\.png")
-"""Names of the figures that ``report.figures`` draws."""
+"""What ``detect`` writes."""
 
 
 @contextmanager
@@ -55,7 +52,7 @@ def is_output(name: str) -> bool:
     """Whether a file or folder goes by a name that ``detect`` gives."""
     from subadjacent.detectors.folder import FILES
 
-    return name in OUTPUT or name in FILES or FIGURE.fullmatch(name) is not None
+    return name in OUTPUT or name in FILES
 
 
 def check_output_place(folder: Path) -> None:

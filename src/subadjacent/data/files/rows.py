@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -104,48 +103,13 @@ class Rows:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
 
-    def over(self, sources: Sequence[Source]) -> Rows:
-        """The rows of other files in the format of the first of these."""
-        copied = copy.copy(self)
-        copied._sources = tuple(sources)
-        copied._forms = self._forms[:1] * len(sources)
-        return copied
-
-    def check_alike(self, source: Source) -> None:
-        """Refuse a file that is not in the format of the first."""
-        first = self._sources[0]
-        _check_columns(first, source)
-        if _narrow((first, source), self.channels) != self._narrow:
-            raise InputError(
-                f"{source.name} must have channels of the same types as {first.name}; some have "
-                f"64 bits here and 32 there: write them alike"
-            )
-        if self._time is None:
-            return
-        with only_our_errors(source.name):
-            sample = source.sample(SAMPLE_ROWS).without(self._missing)
-            forms = forms_in(source, sample, self._time, self._time_format)
-        expected = self._forms[0]
-        if expected not in forms:
-            raise InputError(
-                f"{source.name} must write times in column {self.time!r} as {first.name} does; "
-                f"got {forms[0].description} instead of {expected.description}: write them alike"
-            )
-
-    def named_blocks(
-        self, rows: int, *, names_only: bool = False
-    ) -> Iterator[tuple[Block, pl.Series]]:
-        """All rows as the files have them, in blocks, with each row's entity.
-
-        Of the columns, those that scores depend on are there, or that of the entities alone.
-        """
+    def entity_names(self, rows: int) -> Iterator[pl.Series]:
+        """The entity of every row, at most ``rows`` at a time; no other column is read."""
         assert self.entity is not None
-        times = () if self._time is None else self._time.names
-        more_columns = () if names_only else (*times, *self.channels)
         for source in self._sources:
             with only_our_errors(source.name):
-                for block in source.blocks(rows, (self.entity, *more_columns)):
-                    yield block, block.without(self._missing).entities(self.entity)
+                for block in self._blocks(source, rows, (self.entity,)):
+                    yield block.entities(self.entity)
 
     def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
