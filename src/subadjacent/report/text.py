@@ -29,8 +29,6 @@ MIN_REACHES = 3
 MIN_EXPECTED_ALARMS = 0.1
 # series that a model does not fit, each with a sentence of its own
 MAX_MISFIT_SENTENCES = 5
-# names in a list of them
-MAX_NAMES = 8
 LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn")
 
 
@@ -78,7 +76,7 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
         facts["Interval"] = " to ".join(ends)
     facts["Gaps in the clock"] = f"{_gaps(series):,}"
     still = constant_channels(series)
-    facts["Constant channels"] = listed(still, MAX_NAMES) if still else "none"
+    facts["Constant channels"] = listed(still) if still else "none"
     return facts
 
 
@@ -88,7 +86,7 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
     if still := constant_channels(series):
         messages.append(
             f"{len(still)} of {len(series[0].channels)} channels never move in this data and "
-            f"cannot show anything: {listed(still, MAX_NAMES)}."
+            f"cannot show anything: {listed(still)}."
         )
     if gaps := _gaps(series):
         messages.append(
@@ -107,8 +105,7 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
     )
     if unknown and detector.entities_:
         messages.append(
-            f"Not seen in fitting, so judged by what all have in common: "
-            f"{listed(sorted(unknown), MAX_NAMES)}."
+            f"Not seen in fitting, so judged by what all have in common: {listed(sorted(unknown))}."
         )
     return messages + _about_training(detector)
 
@@ -117,7 +114,7 @@ def misfits(entities: Sequence[str | None]) -> list[str]:
     """A sentence for each of the first series that a model does not fit, and one for the rest."""
     messages = [_misfit(entity) for entity in entities[:MAX_MISFIT_SENTENCES]]
     if more := [str(entity) for entity in entities[MAX_MISFIT_SENTENCES:]]:
-        messages.append(f"Nor does it fit {len(more):,} more: {listed(more, MAX_NAMES)}.")
+        messages.append(f"Nor does it fit {len(more):,} more: {listed(more)}.")
     return messages
 
 

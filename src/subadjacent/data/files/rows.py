@@ -115,8 +115,7 @@ class Rows:
         """Everything, in memory."""
         chunks = list(self.chunks(BLOCK_ROWS, labels))
         frame = pl.concat([chunk.frame for chunk in chunks])
-        parts = [chunk.labels for chunk in chunks if chunk.labels is not None]
-        return FileRows(frame, np.concatenate(parts) if len(parts) == len(chunks) else None)
+        return FileRows(frame, joined_labels(chunks))
 
     def chunks(self, rows: int, labels: Labels = "need") -> Iterator[FileRows]:
         """Everything in order, at most ``rows`` at a time; a chunk never spans two files.
@@ -276,3 +275,9 @@ def _source_notes(sources: tuple[Source, ...]) -> tuple[str, ...]:
         everywhere = len(names) == len(sources) > 1
         notes.append(f"{'every file' if everywhere else ', '.join(names)}: {note}")
     return tuple(notes)
+
+
+def joined_labels(chunks: Sequence[FileRows]) -> NDArray[np.int8] | None:
+    """The labels of all rows; None unless every chunk has them."""
+    labels = [chunk.labels for chunk in chunks if chunk.labels is not None]
+    return np.concatenate(labels) if chunks and len(labels) == len(chunks) else None
