@@ -13,13 +13,13 @@ from subadjacent.methods.method import State
 from subadjacent.methods.per_entity import PerEntityMethod
 from subadjacent.rivals.knn import (
     NearestMethod,
-    NeighbourPredictor,
+    NearestVector,
 )
 
 
-def fitted(method: PerEntityMethod, rows: np.ndarray) -> NeighbourPredictor:
+def fitted(method: PerEntityMethod, rows: np.ndarray) -> NearestVector:
     found = method._fit_one(task(rows))
-    assert isinstance(found, NeighbourPredictor)
+    assert isinstance(found, NearestVector)
     return found
 
 

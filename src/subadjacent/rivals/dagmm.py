@@ -26,9 +26,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, chain
+from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, chain, setting
 
 # added to every variance, in squared units of the features, which are near 1: rows that never
 # move have no variance. A tenth of it makes the energy of their first move ten times as large
@@ -69,21 +68,9 @@ class DAGMMConfig(RivalConfig):
     latent: int = 1
     mixtures: int = 4
     estimator: int = 10
-    dropout: float = 0.5
+    dropout: float = setting(0.5, least=0, most=0.99)
     energy_weight: float = 0.1
     variance_weight: float = 0.005
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.hidden, tuple):
-            raise InputError(f"hidden must be a tuple of widths; got {self.hidden!r}")
-        for width in self.hidden:
-            require_whole("hidden", width, least=1)
-        for name in ("latent", "mixtures", "estimator"):
-            require_whole(name, getattr(self, name), least=1)
-        require_number("dropout", self.dropout, least=0, most=0.99)
-        for name in ("energy_weight", "variance_weight"):
-            require_number(name, getattr(self, name), least=0)
 
 
 class Mixture(NamedTuple):
@@ -101,7 +88,7 @@ class DAGMM(OfLastPoint):
     """
 
     configured_by = DAGMMConfig
-    recordable = True
+    shareable = False
     config: DAGMMConfig
     share: Tensor
     mean: Tensor

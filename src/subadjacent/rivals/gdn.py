@@ -27,7 +27,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, chain, pair_weights
 
@@ -60,11 +59,6 @@ class GDNConfig(RivalConfig):
     width: int = 64
     hidden: int = 64
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("history", "neighbours", "width", "hidden"):
-            require_whole(name, getattr(self, name), least=1)
-
     @property
     def before(self) -> int:
         """Rows that a forecast is made from, in a window of this length."""
@@ -75,8 +69,6 @@ class GDN(Rival):
     """Forecasts a row from those just before it, each channel by itself and its neighbours."""
 
     configured_by = GDNConfig
-    recordable = True
-    shareable = True
     config: GDNConfig
     median: Tensor
     spread: Tensor

@@ -28,9 +28,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, require_heads
+from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, require_heads, setting
 
 # points that a convolution over time sees
 KERNEL = 3
@@ -62,14 +61,11 @@ class GTAConfig(RivalConfig):
     layers: int = 3
     levels: int = 3
     influence: int = 32
-    draw: float = 0.5
+    draw: float = setting(0.5, above=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("width", "heads", "layers", "levels", "influence"):
-            require_whole(name, getattr(self, name), least=1)
         require_heads(self.width, self.heads)
-        require_number("draw", self.draw, above=0)
 
 
 class Propagation(nn.Module):
@@ -131,8 +127,6 @@ class GTA(OfLastPoint):
     """Forecasts the last point of a window from the others, along links that it learns."""
 
     configured_by = GTAConfig
-    recordable = True
-    shareable = True
     config: GTAConfig
 
     def __init__(self, config: GTAConfig) -> None:

@@ -23,7 +23,6 @@ from typing import ClassVar, NamedTuple
 
 from torch import Tensor, nn
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector
@@ -50,12 +49,6 @@ class LSTMVAEConfig(RivalConfig):
     latent: int = 16
     noise: float = 0.1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("width", self.width, least=1)
-        require_whole("latent", self.latent, least=1)
-        require_number("noise", self.noise, least=0)
-
 
 class DecodedWindow(NamedTuple):
     """The density of each value of a window, and that of each point's encoding."""
@@ -70,8 +63,6 @@ class LSTMVAE(Recurrent):
     """Encodes and decodes points in time; a point is judged by its density."""
 
     configured_by = LSTMVAEConfig
-    recordable = True
-    shareable = True
     config: LSTMVAEConfig
 
     def __init__(self, config: LSTMVAEConfig) -> None:

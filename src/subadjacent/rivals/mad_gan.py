@@ -26,10 +26,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, setting
 
 # how far a random number, of deviation 1, moves in a step of the search
 STEP = 0.1
@@ -60,23 +59,14 @@ class MADGANConfig(RivalConfig):
     width: int = 100
     depth: int = 3
     latent: int = 15
-    search: int = 30
-    residual: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("width", "depth", "latent"):
-            require_whole(name, getattr(self, name), least=1)
-        require_whole("search", self.search, least=0)
-        require_number("residual", self.residual, least=0, most=1)
+    search: int = setting(30, least=0)
+    residual: float = setting(0.5, least=0, most=1)
 
 
 class MADGAN(Rival):
     """Judges a window by the nearest that can be generated, and by how real it looks."""
 
     configured_by = MADGANConfig
-    recordable = True
-    shareable = True
     config: MADGANConfig
 
     def __init__(self, config: MADGANConfig) -> None:

@@ -27,9 +27,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import InputError
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, setting
 
 # the least squared error of a bad pair, where one of standardised channels is about 1: on rows
 # that never move, rounding would otherwise be bad
@@ -63,23 +63,13 @@ class MSCREDConfig(RivalConfig):
     steps: int = 5
     gap: int = 10
     maps: tuple[int, ...] = (32, 64, 128, 256)
-    likeness: float = 5.0
-    bad: float = 0.01
+    likeness: float = setting(5.0, above=0)
+    bad: float = setting(0.01, above=0, most=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("scales", "maps"):
-            values = getattr(self, name)
-            if not isinstance(values, tuple) or not values:
-                raise InputError(f"{name} must be a tuple of at least one number; got {values!r}")
-            for value in values:
-                require_whole(name, value, least=1)
         if list(self.scales) != sorted(self.scales):
             raise InputError(f"scales must be in order, the shortest first; got {self.scales}")
-        require_whole("steps", self.steps, least=1)
-        require_whole("gap", self.gap, least=1)
-        require_number("likeness", self.likeness, above=0)
-        require_number("bad", self.bad, above=0, most=1)
 
     @property
     def moments(self) -> tuple[int, int]:
@@ -144,8 +134,6 @@ class MSCRED(Rival):
     """Reconstructs the last moment's signature matrices from those of all moments."""
 
     configured_by = MSCREDConfig
-    recordable = True
-    shareable = True
     config: MSCREDConfig
     bad_above: Tensor
 

@@ -26,7 +26,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, chain, pair_weights
 
@@ -58,12 +57,6 @@ class MTADGATConfig(RivalConfig):
     width: int = 300
     layers: int = 3
     gamma: float = 0.8
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("width", self.width, least=1)
-        require_whole("layers", self.layers, least=1)
-        require_number("gamma", self.gamma, least=0)
 
 
 class ForecastAndReconstruction(NamedTuple):
@@ -99,7 +92,7 @@ class MTADGAT(OfLastPoint):
     """
 
     configured_by = MTADGATConfig
-    recordable = True
+    shareable = False
     config: MTADGATConfig
 
     def __init__(self, config: MTADGATConfig) -> None:

@@ -27,9 +27,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, require_heads
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, require_heads, setting
 
 # parts of a window that are hidden in turn
 PARTS = 5
@@ -61,17 +60,13 @@ class NPSRConfig(RivalConfig):
     width: int = 128
     heads: int = 4
     layers: int = 2
-    reach: int = 16
-    nominal: float = 0.985
+    # the most is more than any window that is judged
+    reach: int = setting(16, least=0, most=5_000)
+    nominal: float = setting(0.985, above=0, most=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("latent", "width", "heads", "layers"):
-            require_whole(name, getattr(self, name), least=1)
         require_heads(self.width, self.heads)
-        # more than any window that is judged
-        require_whole("reach", self.reach, least=0, most=5_000)
-        require_number("nominal", self.nominal, above=0, most=1)
 
     @property
     def bottleneck(self) -> int:
@@ -117,8 +112,6 @@ class NPSR(Rival):
     """Reconstructs each point from itself, and from the points around it."""
 
     configured_by = NPSRConfig
-    recordable = True
-    shareable = True
     config: NPSRConfig
     hidden: Tensor
     closed_at: Tensor

@@ -26,10 +26,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector
+from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector, setting
 from subadjacent.rivals.gaussian import Normal, judged, surprise
 
 
@@ -51,13 +50,7 @@ class OmniAnomalyConfig(RivalConfig):
 
     width: int = 500
     latent: int = 3
-    flows: int = 20
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("width", self.width, least=1)
-        require_whole("latent", self.latent, least=1)
-        require_whole("flows", self.flows, least=0)
+    flows: int = setting(20, least=0)
 
 
 class Chain(NamedTuple):
@@ -94,8 +87,6 @@ class OmniAnomaly(Recurrent):
     """Explains a window by a chain of latent variables; a point is judged by its density."""
 
     configured_by = OmniAnomalyConfig
-    recordable = True
-    shareable = True
     config: OmniAnomalyConfig
 
     def __init__(self, config: OmniAnomalyConfig) -> None:

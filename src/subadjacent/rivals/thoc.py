@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import InputError
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector
 
@@ -64,20 +64,11 @@ class THOCConfig(RivalConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("width", self.width, least=1)
-        for name in ("skips", "centres"):
-            numbers = getattr(self, name)
-            if not isinstance(numbers, tuple) or not numbers:
-                raise InputError(f"{name} must be a tuple, a number for each scale; got {numbers}")
-            for value in numbers:
-                require_whole(name, value, least=1)
         if len(self.skips) != len(self.centres):
             raise InputError(
                 f"centres must have a number for each of the {len(self.skips)} skips; "
                 f"got {self.centres}"
             )
-        for name in ("orthogonal_weight", "forecast_weight"):
-            require_number(name, getattr(self, name), least=0)
 
 
 class Scale(nn.Module):
@@ -128,8 +119,6 @@ class THOC(Recurrent):
     """Judges a point by how far its features are from the centres of every scale."""
 
     configured_by = THOCConfig
-    recordable = True
-    shareable = True
     config: THOCConfig
 
     def __init__(self, config: THOCConfig) -> None:

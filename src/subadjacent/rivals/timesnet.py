@@ -18,7 +18,6 @@ Shapes: B windows, N points in a window, C channels, D numbers a point is embedd
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,10 +25,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.layers import Embedding
-from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, squared_error
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
 
 # share of a batch in the mean strength of the frequencies
 NEWS = 0.05
@@ -61,11 +58,6 @@ class TimesNetConfig(RivalConfig):
     periods: int = 3
     kernels: int = 6
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("width", "hidden", "layers", "periods", "kernels"):
-            require_whole(name, getattr(self, name), least=1)
-
 
 class TimesNet(Rival):
     """Reconstructs windows from how they vary within and between periods.
@@ -75,6 +67,8 @@ class TimesNet(Rival):
     """
 
     configured_by = TimesNetConfig
+    recordable = False
+    shareable = False
     config: TimesNetConfig
 
     def __init__(self, config: TimesNetConfig) -> None:
@@ -94,15 +88,6 @@ class TimesNet(Rival):
             points = self.norm(block(points))
         reconstruction: Tensor = self.give_back(points) * deviation + mean
         return reconstruction
-
-    def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — steady
-        """The mean squared error."""
-        return [(self(windows) - windows).square().mean()]
-
-    def judge(self, windows: Tensor) -> WindowEvidence:
-        """The squared error."""
-        expected = self(windows)
-        return WindowEvidence(squared_error(expected, windows), expected, {})
 
 
 class TimesBlock(nn.Module):

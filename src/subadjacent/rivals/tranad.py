@@ -24,7 +24,6 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.layers import positions
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, squared_error
@@ -45,10 +44,6 @@ class TranADConfig(RivalConfig):
 
     feedforward: int = 16
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("feedforward", self.feedforward, least=1)
-
 
 class Phases(NamedTuple):
     """A window as both phases give it back, each (B, N, C)."""
@@ -61,8 +56,6 @@ class TranAD(Rival):
     """Reconstructs windows from what it encodes of them and of its own first errors."""
 
     configured_by = TranADConfig
-    recordable = True
-    shareable = True
     # the weights of the two errors change with the epoch
     steady = False
     config: TranADConfig

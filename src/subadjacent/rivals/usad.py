@@ -24,9 +24,15 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, chain, squared_error
+from subadjacent.rivals.base import (
+    Rival,
+    RivalConfig,
+    RivalDetector,
+    chain,
+    setting,
+    squared_error,
+)
 
 # standard deviations that a decoder can give back
 BOUND = 4.0
@@ -50,12 +56,7 @@ class USADConfig(RivalConfig):
     usual_window: ClassVar = 12
 
     latent: int = 40
-    second: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("latent", self.latent, least=1)
-        require_number("second", self.second, least=0, most=1)
+    second: float = setting(0.5, least=0, most=1)
 
 
 class USADReconstructions(NamedTuple):
@@ -74,8 +75,6 @@ class USAD(Rival):
     """
 
     configured_by = USADConfig
-    recordable = True
-    shareable = True
     # the weights of the two errors change with the epoch
     steady = False
     config: USADConfig
