@@ -11,15 +11,26 @@ import numpy as np
 import pytest
 from sklearn.neighbors import NearestNeighbors
 
+from methods.tasks import noise, task
 from subadjacent import (
     BaseDetector,
+    InputError,
     KNNDetector,
     LinearForecastDetector,
+    MagnitudeDetector,
     MatrixProfileDetector,
+    PCADetector,
+    RandomDetector,
+    SubPCADetector,
     load,
 )
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.registry import REGISTRY
+from subadjacent.methods.method import State
+from subadjacent.methods.per_entity import PerEntityMethod
+from subadjacent.rivals.knn import NearestMethod
+from subadjacent.rivals.linear import ForecastMethod
+from subadjacent.rivals.matrix_profile import ProfileMethod
 
 CLASSICS = (
     KNNDetector,
@@ -73,15 +84,19 @@ def test_every_parameter_changes_scores(kind: type[BaseDetector]) -> None:
 # ---- what all of them keep to
 
 
-@every_classic
-def test_the_disturbed_channel_is_named_first(kind: type[BaseDetector], plant: Plant) -> None:
+def test_the_disturbed_channel_is_named_first(plant: Plant) -> None:
     disturbed = plant.base.copy()
     disturbed[500:520, 2] += 8 * plant.train[:, 2].std()
-    detector = kind().fit(plant.train)
-    unusual = detector.explain(disturbed)
-    # a forecast looks a few rows back, a shape as far as a window to either side
-    where = slice(500, 503) if kind is LinearForecastDetector else slice(500, 520)
-    assert (unusual[where].argmax(axis=1) == 2).mean() >= 0.9
+    for kind in CLASSICS:
+        unusual = kind().fit(plant.train).explain(disturbed)
+        # a forecast looks a few rows back, a shape as far as a window to either side
+        where = slice(500, 503) if kind is LinearForecastDetector else slice(500, 520)
+        assert (unusual[where].argmax(axis=1) == 2).mean() >= 0.9
+    for kind in (MagnitudeDetector, PCADetector, SubPCADetector):
+        alarms = kind().fit(plant.train).alarms(disturbed)
+        worst = max(alarms, key=lambda alarm: alarm.score)
+        assert 480 <= worst.first < 520
+        assert worst.causes[0].channel == "channel_2"
 
 
 @every_classic
@@ -111,6 +126,71 @@ def test_a_long_series_leaves_a_model_of_bounded_size(kind: type[BaseDetector]) 
     )
     for name, array in long.arrays.items():
         assert array.size <= short.arrays[name].size
+
+
+REFUSED: list[tuple[type[BaseDetector], str, Any, str]] = [
+    (MagnitudeDetector, "smoothing", 0, "a whole number of at least 1"),
+    (MagnitudeDetector, "clip", 0, "a finite number above 0"),
+    (MagnitudeDetector, "fill_limit", -1, "a whole number"),
+    (PCADetector, "variance", 0, "a finite number above 0; got 0"),
+    (PCADetector, "variance", 1.0, "below 1; got 1.0"),
+    (SubPCADetector, "window", 0, "a whole number of at least 1; got 0"),
+    (SubPCADetector, "components", 0, "a whole number of at least 1"),
+    (SubPCADetector, "components", 1.5, "a whole number of at least 1; got 1.5"),
+    (RandomDetector, "random_state", "x", "None, a whole number"),
+    (KNNDetector, "neighbours", 0, "a whole number"),
+    (KNNDetector, "window", 0, "a whole number"),
+    (KNNDetector, "window", 1_001, "a whole number of at most"),
+    (KNNDetector, "references", 0, "a whole number"),
+    (LinearForecastDetector, "window", 0, "a whole number of at least 1"),
+    (LinearForecastDetector, "window", 10_001, "a whole number of at most 10,000"),
+    (LinearForecastDetector, "penalty", 0, "a finite number above 0"),
+    (MatrixProfileDetector, "window", 2, "a whole number"),
+    (MatrixProfileDetector, "window", 1_001, "a whole number of at most"),
+    (MatrixProfileDetector, "references", 0, "a whole number"),
+]
+
+
+def test_a_bad_parameter_is_refused_by_fit() -> None:
+    for kind, name, value, rule in REFUSED:
+        with pytest.raises(InputError, match=f"{name} must be {rule}"):
+            kind(**{name: value}).fit(rows())
+
+
+# the method → a name in the state of a model of 300 rows of 3 channels, a value, and the refusal
+DAMAGED: dict[PerEntityMethod, list[tuple[str, Any, str]]] = {
+    NearestMethod(window=2): [
+        ("references", np.zeros((9, 5)), r"references must have shape \(9, 6\); got \(9, 5\)"),
+        ("references", np.full((9, 6), np.nan), "references must be finite"),
+        ("neighbours", 301, "neighbours must be at most 299, as references; got 301"),
+        ("neighbours", 0, "neighbours must be a whole number of at least 1"),
+        ("window", 0, "window must be a whole number of at least 1"),
+    ],
+    ForecastMethod(window=2): [
+        ("weights", np.zeros((5, 3)), r"weights must have shape \(6, 3\)"),
+        ("weights", np.full((6, 3), np.inf), "weights must be finite"),
+        ("offset", np.zeros(2), r"offset must have shape \(3,\)"),
+        ("window", 0, "window must be a whole number of at least 1"),
+    ],
+    ProfileMethod(window=5): [
+        ("references", np.zeros((9, 2)), r"references must have shape \(9, 3\)"),
+        ("starts", np.array([0.0]), "starts must hold whole numbers; got float64"),
+        ("starts", np.array([1]), "starts must begin with 0 and lie 5 rows apart at least"),
+        ("starts", np.array([0, 297]), "starts must begin with 0 and lie 5 rows apart"),
+        ("starts", np.array([], dtype=np.int64), "starts must begin with 0"),
+        ("window", 2, "window must be a whole number of at least 3"),
+        ("window", 301, "starts must begin with 0 and lie 301 rows apart"),
+    ],
+}
+
+
+def test_a_state_that_does_not_fit_is_refused() -> None:
+    for method, changes in DAMAGED.items():
+        arrays, facts = method._fit_one(task(noise())).state()
+        for name, value, message in changes:
+            changed = [part | {name: value} if name in part else part for part in (arrays, facts)]
+            with pytest.raises(InputError, match=message):
+                method._restore(State(*changed), 3)
 
 
 def test_a_rival_without_a_network_does_not_import_torch() -> None:
