@@ -17,7 +17,7 @@ from subadjacent import (
     load,
 )
 from subadjacent.data.plant import Plant
-from subadjacent.detectors.seed import choose_seed
+from subadjacent.detectors.method import choose_seed
 from subadjacent.scoring.paper import weighted
 
 SMALL: dict[str, Any] = {"window": 20, "epochs": 2, "stride": 4}
