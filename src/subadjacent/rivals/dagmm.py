@@ -42,33 +42,23 @@ ERRORS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class DAGMMConfig(RivalConfig):
-    """The settings of DAGMM.
-
-    Parameters
-    ----------
-    hidden
-        Widths of the encoder's layers, the decoder's in reverse.
-    latent
-        Numbers that a sample is encoded by.
-    mixtures
-        Components of the mixture.
-    estimator
-        Width of the network that assigns samples to components.
-    dropout
-        Share of its units that is left out in training.
-    energy_weight, variance_weight
-        λ₁ and λ₂: weights of the energy and of the inverse variances beside the squared error.
-    """
+    """The settings of DAGMM."""
 
     tiny: ClassVar = {"hidden": (8,), "mixtures": 2}
     # the paper's samples are rows; five rows are as few as show a change of direction
     usual_window: ClassVar = 5
 
+    # widths of the encoder's layers, the decoder's in reverse
     hidden: tuple[int, ...] = (60, 30, 10)
+    # numbers that a sample is encoded by
     latent: int = 1
+    # components of the mixture
     mixtures: int = 4
+    # width of the network that assigns samples to components
     estimator: int = 10
+    # share of its units that is left out in training
     dropout: float = setting(0.5, least=0, most=0.99)
+    # λ₁ and λ₂: weights of the energy and of the inverse variances beside the squared error
     energy_weight: float = 0.1
     variance_weight: float = 0.005
 

@@ -26,22 +26,16 @@ from subadjacent.scoring.threshold import DynamicLevel
 
 @dataclass(frozen=True, kw_only=True)
 class LSTMConfig(RivalConfig):
-    """The settings of the forecaster.
-
-    Parameters
-    ----------
-    width, layers
-        Units of a layer, and layers.
-    dropout
-        Share of units left out between layers in training.
-    """
+    """The settings of the forecaster."""
 
     tiny: ClassVar = {"width": 4, "layers": 1, "dropout": 0.0}
     # the paper's history of a forecast
     usual_window: ClassVar = 250
 
+    # units of a layer, and layers
     width: int = 80
     layers: int = 2
+    # share of units left out between layers in training
     dropout: float = setting(0.3, least=0, most=0.99)
 
 

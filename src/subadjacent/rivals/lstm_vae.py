@@ -31,22 +31,15 @@ from subadjacent.rivals.gaussian import Normal, divergence, draw, judged, surpri
 
 @dataclass(frozen=True, kw_only=True)
 class LSTMVAEConfig(RivalConfig):
-    """The settings of LSTM-VAE.
-
-    Parameters
-    ----------
-    width
-        Units of each LSTM.
-    latent
-        Numbers that a point is encoded by.
-    noise
-        Deviation of the noise that is added in training, in deviations of a channel.
-    """
+    """The settings of LSTM-VAE."""
 
     tiny: ClassVar = {"width": 8, "latent": 2}
 
+    # units of each LSTM
     width: int = 64
+    # numbers that a point is encoded by
     latent: int = 16
+    # deviation of the noise that is added in training, in deviations of a channel
     noise: float = 0.1
 
 

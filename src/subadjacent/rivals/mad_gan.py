@@ -36,30 +36,20 @@ STEP = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class MADGANConfig(RivalConfig):
-    """The settings of MAD-GAN.
-
-    Parameters
-    ----------
-    width
-        Units of each LSTM layer.
-    depth
-        LSTM layers of the generator; the discriminator has one.
-    latent
-        Random numbers at a point.
-    search
-        Steps of the search for the window that is most like a real one.
-    residual
-        λ: weight of that window's residual in the score, from 0 to 1; the discriminator has the
-        rest.
-    """
+    """The settings of MAD-GAN."""
 
     tiny: ClassVar = {"width": 8, "depth": 1, "latent": 4, "search": 4}
     usual_window: ClassVar = 30
 
+    # units of each LSTM layer
     width: int = 100
+    # LSTM layers of the generator; the discriminator has one
     depth: int = 3
+    # random numbers at a point
     latent: int = 15
+    # steps of the search for the window that is most like a real one
     search: int = setting(30, least=0)
+    # λ: weight of that window's residual in the score, from 0 to 1; the discriminator has the rest
     residual: float = setting(0.5, least=0, most=1)
 
 

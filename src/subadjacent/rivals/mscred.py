@@ -38,32 +38,22 @@ MIN_BAD = 1e-4
 
 @dataclass(frozen=True, kw_only=True)
 class MSCREDConfig(RivalConfig):
-    """The settings of MSCRED.
-
-    Parameters
-    ----------
-    scales
-        Rows that each signature matrix covers, in order; fewer where the window is too short.
-    steps
-        Moments at which there are matrices; half the window's points at most.
-    gap
-        Rows from one moment to the next; fewer where the window is too short.
-    maps
-        Of each convolution. The first keeps the size of a matrix, the others halve it.
-    likeness
-        χ: the softmax temperature of the attention to moments; a higher one evens out the weights.
-    bad
-        Share of pairs on held-out rows that count as badly reconstructed.
-    """
+    """The settings of MSCRED."""
 
     tiny: ClassVar = {"scales": (2, 4, 6), "steps": 2, "gap": 2, "maps": (2, 4)}
     usual_window: ClassVar = 100
 
+    # rows that each signature matrix covers, in order; fewer where the window is too short
     scales: tuple[int, ...] = (10, 30, 60)
+    # moments at which there are matrices; half the window's points at most
     steps: int = 5
+    # rows from one moment to the next; fewer where the window is too short
     gap: int = 10
+    # of each convolution; the first keeps the size of a matrix, the others halve it
     maps: tuple[int, ...] = (32, 64, 128, 256)
+    # χ: the softmax temperature of the attention to moments; a higher one evens out the weights
     likeness: float = setting(5.0, above=0)
+    # share of pairs on held-out rows that count as badly reconstructed
     bad: float = setting(0.01, above=0, most=1)
 
     def __post_init__(self) -> None:

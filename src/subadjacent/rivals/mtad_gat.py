@@ -38,24 +38,17 @@ MIN_DEVIATION = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class MTADGATConfig(RivalConfig):
-    """The settings of MTAD-GAT.
-
-    Parameters
-    ----------
-    width
-        Of the GRU, the forecast's layers and the autoencoder's.
-    layers
-        Layers of that width before the forecast.
-    gamma
-        γ: weight of the reconstruction's probability beside the forecast's error.
-    """
+    """The settings of MTAD-GAT."""
 
     tiny: ClassVar = {"width": 8, "layers": 1}
     # 100 points of input, and the one that is forecast from them
     usual_window: ClassVar = 101
 
+    # of the GRU, the forecast's layers and the autoencoder's
     width: int = 300
+    # layers of that width before the forecast
     layers: int = 3
+    # γ: weight of the reconstruction's probability beside the forecast's error
     gamma: float = 0.8
 
 

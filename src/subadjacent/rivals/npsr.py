@@ -39,29 +39,20 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class NPSRConfig(RivalConfig):
-    """The settings of NPSR.
-
-    Parameters
-    ----------
-    latent
-        Size of the latent code of a point; at most half the channels.
-    width, heads, layers
-        Of the Transformer; the width is the point-based model's as well.
-    reach
-        d: points on either side that a score spreads to.
-    nominal
-        Quantile of the nominality on held-out rows at which the gate is closed.
-    """
+    """The settings of NPSR."""
 
     tiny: ClassVar = {"width": 8, "heads": 2, "layers": 1}
     usual_window: ClassVar = 100
 
+    # size of the latent code of a point; at most half the channels
     latent: int = 10
+    # of the Transformer; the width is the point-based model's as well
     width: int = 128
     heads: int = 4
     layers: int = 2
-    # the most is more than any window that is judged
+    # d: points on either side that a score spreads to; the most is more than any window has
     reach: int = setting(16, least=0, most=5_000)
+    # quantile of the nominality on held-out rows at which the gate is closed
     nominal: float = setting(0.985, above=0, most=1)
 
     def __post_init__(self) -> None:

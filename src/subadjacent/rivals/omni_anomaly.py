@@ -34,22 +34,15 @@ from subadjacent.rivals.gaussian import Normal, judged, surprise
 
 @dataclass(frozen=True, kw_only=True)
 class OmniAnomalyConfig(RivalConfig):
-    """The settings of OmniAnomaly.
-
-    Parameters
-    ----------
-    width
-        Units of each GRU, and of the layers between.
-    latent
-        Latent variables of a point.
-    flows
-        Planar flows after one another.
-    """
+    """The settings of OmniAnomaly."""
 
     tiny: ClassVar = {"width": 8, "flows": 2}
 
+    # units of each GRU, and of the layers between
     width: int = 500
+    # latent variables of a point
     latent: int = 3
+    # planar flows after one another
     flows: int = setting(20, least=0)
 
 

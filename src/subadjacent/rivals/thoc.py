@@ -40,25 +40,17 @@ SHARPNESS = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class THOCConfig(RivalConfig):
-    """The settings of THOC.
-
-    Parameters
-    ----------
-    width
-        Features of a point at each scale.
-    skips
-        Points that a layer's state skips, one number for each scale.
-    centres
-        Centres of each scale.
-    orthogonal_weight, forecast_weight
-        Weights of what holds centres apart and of the forecasts beside the distance.
-    """
+    """The settings of THOC."""
 
     tiny: ClassVar = {"width": 8, "skips": (1, 2), "centres": (3, 2)}
 
+    # features of a point at each scale
     width: int = 64
+    # points that a layer's state skips, one number for each scale
     skips: tuple[int, ...] = (1, 4, 16)
+    # centres of each scale
     centres: tuple[int, ...] = (8, 6, 4)
+    # weights of what holds centres apart and of the forecasts beside the distance
     orthogonal_weight: float = 1.0
     forecast_weight: float = 1.0
 

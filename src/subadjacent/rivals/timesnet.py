@@ -36,26 +36,18 @@ MIN_VARIANCE = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class TimesNetConfig(RivalConfig):
-    """The settings of TimesNet.
-
-    Parameters
-    ----------
-    width, hidden
-        Numbers that a point is embedded by, and between the two convolutions of a block.
-    layers
-        Blocks.
-    periods
-        Periods that a block looks at.
-    kernels
-        Convolutions side by side, of sizes 1, 3, 5, …
-    """
+    """The settings of TimesNet."""
 
     tiny: ClassVar = {"width": 4, "hidden": 4, "layers": 1, "periods": 2, "kernels": 2}
 
+    # numbers that a point is embedded by, and between the two convolutions of a block
     width: int = 64
     hidden: int = 64
+    # blocks
     layers: int = 2
+    # periods that a block looks at
     periods: int = 3
+    # convolutions side by side, of sizes 1, 3, 5, …
     kernels: int = 6
 
 

@@ -31,17 +31,12 @@ from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, squared_e
 
 @dataclass(frozen=True, kw_only=True)
 class TranADConfig(RivalConfig):
-    """The settings of TranAD.
-
-    Parameters
-    ----------
-    feedforward
-        Hidden units of a layer.
-    """
+    """The settings of TranAD."""
 
     tiny: ClassVar = {"feedforward": 4}
     usual_window: ClassVar = 10
 
+    # hidden units of a layer
     feedforward: int = 16
 
 

@@ -31,16 +31,11 @@ MIN_SPREAD = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class UAEConfig(RivalConfig):
-    """The settings of UAE.
-
-    Parameters
-    ----------
-    latent
-        Numbers that a window of one channel is encoded by.
-    """
+    """The settings of UAE."""
 
     tiny: ClassVar = {"latent": 2}
 
+    # numbers that a window of one channel is encoded by
     latent: int = 5
 
 

@@ -40,22 +40,16 @@ BOUND = 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class USADConfig(RivalConfig):
-    """The settings of USAD.
-
-    Parameters
-    ----------
-    latent
-        Numbers that a window is encoded by.
-    second
-        β: weight of the second reconstruction in the score, from 0 to 1; α is the rest. A larger
-        one finds more, and more that is false.
-    """
+    """The settings of USAD."""
 
     tiny: ClassVar = {"latent": 4}
     # its experiments take 5 to 12
     usual_window: ClassVar = 12
 
+    # numbers that a window is encoded by
     latent: int = 40
+    # β: weight of the second reconstruction in the score, from 0 to 1; α is the rest. A larger one
+    # finds more, and more that is false
     second: float = setting(0.5, least=0, most=1)
 
 
