@@ -102,8 +102,6 @@ class Rival(Network):
     and their squared error is both the loss and the score.
     """
 
-    recordable = True
-    shareable = True
     configured_by: ClassVar[type[RivalConfig]]
     config: RivalConfig
 

@@ -78,7 +78,7 @@ class DAGMM(OfLastPoint):
     """
 
     configured_by = DAGMMConfig
-    shareable = False
+    recordable = True
     config: DAGMMConfig
     share: Tensor
     mean: Tensor

@@ -61,6 +61,8 @@ class GDN(Rival):
     """Forecasts a row from those just before it, each channel by itself and its neighbours."""
 
     configured_by = GDNConfig
+    recordable = True
+    shareable = True
     config: GDNConfig
     median: Tensor
     spread: Tensor

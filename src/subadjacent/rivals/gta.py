@@ -118,6 +118,8 @@ class GTA(OfLastPoint):
     """Forecasts the last point of a window from the others, along links that it learns."""
 
     configured_by = GTAConfig
+    recordable = True
+    shareable = True
     config: GTAConfig
 
     def __init__(self, config: GTAConfig) -> None:

@@ -46,7 +46,7 @@ class LSTM(Recurrent):
     """
 
     configured_by = LSTMConfig
-    shareable = False
+    recordable = True
     config: LSTMConfig
 
     def __init__(self, config: LSTMConfig) -> None:

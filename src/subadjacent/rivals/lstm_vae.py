@@ -56,6 +56,8 @@ class LSTMVAE(Recurrent):
     """Encodes and decodes points in time; a point is judged by its density."""
 
     configured_by = LSTMVAEConfig
+    recordable = True
+    shareable = True
     config: LSTMVAEConfig
 
     def __init__(self, config: LSTMVAEConfig) -> None:

@@ -57,6 +57,8 @@ class MADGAN(Rival):
     """Judges a window by the nearest that can be generated, and by how real it looks."""
 
     configured_by = MADGANConfig
+    recordable = True
+    shareable = True
     config: MADGANConfig
 
     def __init__(self, config: MADGANConfig) -> None:

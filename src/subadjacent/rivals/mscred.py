@@ -124,6 +124,8 @@ class MSCRED(Rival):
     """Reconstructs the last moment's signature matrices from those of all moments."""
 
     configured_by = MSCREDConfig
+    recordable = True
+    shareable = True
     config: MSCREDConfig
     bad_above: Tensor
 

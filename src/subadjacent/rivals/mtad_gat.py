@@ -85,7 +85,7 @@ class MTADGAT(OfLastPoint):
     """
 
     configured_by = MTADGATConfig
-    shareable = False
+    recordable = True
     config: MTADGATConfig
 
     def __init__(self, config: MTADGATConfig) -> None:

@@ -103,6 +103,8 @@ class NPSR(Rival):
     """Reconstructs each point from itself, and from the points around it."""
 
     configured_by = NPSRConfig
+    recordable = True
+    shareable = True
     config: NPSRConfig
     hidden: Tensor
     closed_at: Tensor

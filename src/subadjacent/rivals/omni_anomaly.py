@@ -80,6 +80,8 @@ class OmniAnomaly(Recurrent):
     """Explains a window by a chain of latent variables; a point is judged by its density."""
 
     configured_by = OmniAnomalyConfig
+    recordable = True
+    shareable = True
     config: OmniAnomalyConfig
 
     def __init__(self, config: OmniAnomalyConfig) -> None:

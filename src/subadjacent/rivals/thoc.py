@@ -111,6 +111,8 @@ class THOC(Recurrent):
     """Judges a point by how far its features are from the centres of every scale."""
 
     configured_by = THOCConfig
+    recordable = True
+    shareable = True
     config: THOCConfig
 
     def __init__(self, config: THOCConfig) -> None:

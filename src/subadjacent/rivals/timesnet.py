@@ -59,8 +59,6 @@ class TimesNet(Rival):
     """
 
     configured_by = TimesNetConfig
-    recordable = False
-    shareable = False
     config: TimesNetConfig
 
     def __init__(self, config: TimesNetConfig) -> None:

@@ -51,6 +51,8 @@ class TranAD(Rival):
     """Reconstructs windows from what it encodes of them and of its own first errors."""
 
     configured_by = TranADConfig
+    recordable = True
+    shareable = True
     # the weights of the two errors change with the epoch
     steady = False
     config: TranADConfig

@@ -43,6 +43,8 @@ class UAE(Rival):
     """Reconstructs each channel from itself alone."""
 
     configured_by = UAEConfig
+    recordable = True
+    shareable = True
     config: UAEConfig
     usual: Tensor
     spread: Tensor

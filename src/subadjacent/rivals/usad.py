@@ -69,6 +69,8 @@ class USAD(Rival):
     """
 
     configured_by = USADConfig
+    recordable = True
+    shareable = True
     # the weights of the two errors change with the epoch
     steady = False
     config: USADConfig
