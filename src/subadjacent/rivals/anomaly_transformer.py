@@ -144,17 +144,7 @@ def _both_phases(series: Tensor, prior: Tensor) -> Tensor:
 
 @dataclass(frozen=True, kw_only=True)
 class AnomalyTransformerMethod(TransformerMethod):
-    """The Anomaly Transformer.
-
-    Parameters
-    ----------
-    size
-        The network's dimensions: "tiny", "small" or "paper".
-    attention
-        Where the series association comes from: "vanilla" (as published) or "linear".
-    attention_weight
-        k: weight of the discrepancy against the error.
-    """
+    """The Anomaly Transformer; settings are those of ``AnomalyTransformerDetector``."""
 
     network = AnomalyTransformer
 
