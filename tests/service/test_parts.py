@@ -398,8 +398,8 @@ def test_options_win_over_the_file(tmp_path: Path) -> None:
 def test_a_commit_waits_for_the_disk_and_readers_only_read(tmp_path: Path) -> None:
     # a kill of the process does not tell; only the end of the power would
     with closing(connect(tmp_path)) as tables, closing(connect_reader(tmp_path)) as reader:
-        assert tables.execute("pragma synchronous").fetchone() == (2,)
-        assert tables.execute("pragma journal_mode").fetchone() == ("wal",)
+        assert tuple(tables.execute("pragma synchronous").fetchone()) == (2,)
+        assert tuple(tables.execute("pragma journal_mode").fetchone()) == ("wal",)
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
             reader.execute("delete from rows")
 

@@ -23,8 +23,8 @@ from subadjacent.service.database import FILE
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Settings, Webhook
-from subadjacent.service.tasks import Changes
 from subadjacent.service.webhooks import MAX_WAITING, Webhooks
+from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, OPENED, UPDATED
 
 

@@ -15,12 +15,10 @@ import pytest
 
 from apart import run_apart
 from subadjacent.errors import InputError
-from subadjacent.service import tasks, writer
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal
 from subadjacent.service.scoring import ScoreCall, ScoredRows
-from subadjacent.service.tasks import Changes
-from subadjacent.service.writer import MAX_TASKS, Writer
+from subadjacent.service.writer import MAX_TASKS, Changes, Writer
 
 TRIES = 10_000
 
@@ -32,7 +30,6 @@ class Notes:
         self.undone: list[set[int]] = []
         self.told: list[str] = []
         self.scored: list[list[int]] = []
-        self.steps: list[list[int] | str] = []
         self.rested = 0
         self.broken = False
 
@@ -44,10 +41,9 @@ class Notes:
     def publish(self, events: list[LiveEvent]) -> None:
         self.told += [event.kind for event in events]
 
-    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
         self.scored.append([call.key for call in calls])
-        self.steps.append(self.scored[-1])
-        return lambda: [ScoredRows([], None) for _ in calls]
+        return [ScoredRows([], None) for _ in calls]
 
     def learn(self) -> bool:
         return False
@@ -238,7 +234,6 @@ class Rows:
             raise scored
         assert call is not None
         changes.tables.execute("insert into notes values (?)", (self.name,))
-        self.desk.notes.steps.append(self.name)
         if self.fails == "finish":
             raise InputError("no")
         if self.fails == "write":
@@ -281,71 +276,16 @@ def test_a_push_waits_for_other_work_and_for_a_push_to_its_series(tmp_path: Path
     assert desk.kept() == ["a", "b", "a", "delete", "c"]
 
 
-@pytest.fixture
-def always_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Groups of two, and the next one is scored early however fast the machine is."""
-    monkeypatch.setattr(writer, "GATHER_SECONDS", 0.0)
-    monkeypatch.setattr(tasks, "MAX_GROUP_TASKS", 2)
-
-
-@pytest.mark.usefixtures("always_ahead")
-def test_a_group_is_scored_while_the_one_before_is_written_and_order_is_kept(
-    tmp_path: Path,
-) -> None:
-    async def use(desk: Desk) -> None:
-        work = [desk.writer.push(Rows(desk, name, n), 1) for n, name in enumerate("abcdaa")]
-        work += [desk.writer.do(desk.work("delete")), desk.writer.push(Rows(desk, "e", 6), 1)]
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 8)
-        desk.writer.start()
-        assert await asyncio.gather(*tasks) == [0, 1, 2, 3, 4, 5, "DELETE", 6]
-
-    desk = at(tmp_path, use)
-    ahead = [[0, 1], [2, 3], "a", "b", [4], "c", "d", "a", [5], "a", [6], "e"]
-    assert desk.notes.steps == ahead
-    assert desk.kept() == [*"abcdaa", "delete", "e"]
-
-
-@pytest.mark.usefixtures("always_ahead")
-@pytest.mark.parametrize(("at_fault", "fails"), [(0, "write"), (2, "read"), (2, "write")])
-def test_a_transaction_that_fails_takes_no_group_with_it_that_is_scored_ahead(
-    tmp_path: Path, at_fault: int, fails: str
-) -> None:
-    async def use(desk: Desk) -> None:
-        tasks = [
-            asyncio.ensure_future(
-                desk.writer.push(Rows(desk, name, n, fails if n == at_fault else ""), 1)
-            )
-            for n, name in enumerate("abcdef")
-        ]
-        await until(lambda: desk.writer.tasks_waiting == 6)
-        desk.writer.start()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
-        lost = (at_fault, at_fault + 1)
-        assert [n for n, one in enumerate(found) if isinstance(one, Refusal)] == [*lost]
-        assert [one for one in found if not isinstance(one, Refusal)] == [
-            n for n in range(6) if n not in lost
-        ]
-
-    desk = at(tmp_path, use)
-    assert len(desk.kept()) == 4
-    # streams of all rows that were scored and not written
-    assert desk.notes.undone == [{3} if fails == "read" else {at_fault, at_fault + 1}]
-
-
-@pytest.mark.usefixtures("always_ahead")
 def test_patient_work_has_its_turn_though_rows_pile_up(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
-        work = [desk.writer.push(Rows(desk, str(n), n), 1) for n in range(9)]
+        work = [desk.writer.push(Rows(desk, "a", n), 1) for n in range(9)]
         patient = asyncio.ensure_future(desk.writer.do(desk.work("patient"), patient=True))
         tasks = [asyncio.ensure_future(one) for one in work]
         await until(lambda: desk.writer.tasks_waiting == 10)
         desk.writer.start()
         await asyncio.gather(*tasks, patient)
 
-    desk = at(tmp_path, use)
-    # no group was scored ahead, which would have left it no place
-    assert desk.notes.steps[:6] == [[0, 1], "0", "1", [2, 3], "2", "3"]
+    assert at(tmp_path, use).kept() == ["a", "patient", *"a" * 8]
 
 
 def test_streams_of_a_transaction_that_fails_are_all_undone(tmp_path: Path) -> None:

@@ -105,9 +105,7 @@ create table outbox (
 
 def connect(folder: Path) -> sqlite3.Connection:
     """A connection of the one writer; makes the tables in a new folder."""
-    connection = sqlite3.connect(
-        folder / FILE, isolation_level=None, check_same_thread=False, timeout=30
-    )
+    connection = _open(folder)
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
     # a full disk must not leave a log that grows for ever
@@ -126,10 +124,15 @@ def connect(folder: Path) -> sqlite3.Connection:
 
 def connect_reader(folder: Path) -> sqlite3.Connection:
     """A connection that only reads, for any one thread at a time."""
+    connection = _open(folder)
+    connection.execute("pragma query_only = on")
+    return connection
+
+
+def _open(folder: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         folder / FILE, isolation_level=None, check_same_thread=False, timeout=30
     )
-    connection.execute("pragma query_only = on")
     connection.row_factory = sqlite3.Row
     return connection
 

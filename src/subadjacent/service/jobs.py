@@ -26,7 +26,7 @@ from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal, not_found, refusal_of
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import read_table
-from subadjacent.service.tasks import Changes
+from subadjacent.service.writer import Changes
 
 log = logging.getLogger(__name__)
 

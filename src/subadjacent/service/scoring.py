@@ -16,7 +16,6 @@ import time as clock
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -99,43 +98,31 @@ class ScoringProcess:
 
     def warm_up(self) -> None:
         """Wait until the process has imported what it needs."""
-        self._call(learn)
+        self.call(learn)
 
-    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
-        """Begin to score; the function returned waits for the results, in the order of the calls.
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
+        """Score rows of several series; a call that fails does not affect the others.
 
-        A call that fails does not affect the others.
+        Streams learn while the results are written.
         """
-        return partial(self._result, self._submit(score, calls))
+        found = self.call(score, calls)
+        self._learning = self._submit(learn)
+        return found
 
-    def begin(self, key: int, start: StreamStart) -> None:
-        """Begin or restore a stream."""
-        self._call(begin, key, start)
-
-    def replay(self, key: int, rows: Array, times: list[Any] | None) -> Answer:
-        """Score rows again; return the last answer."""
-        return self._call(replay, key, rows, times)
-
-    def accept_alarm(self, key: int, number: int) -> LiveAlarm:
-        """Mark an alarm of a stream as normal."""
-        return self._call(accept_alarm, key, number)
-
-    def save(self, key: int) -> SavedStream:
-        """The state of a stream."""
-        return self._call(save, key)
-
-    def watch(self, key: int, rules: WatchRules) -> SavedStream:
-        """Report alarms of a stream by these rules from its next row on; return its state."""
-        return self._call(watch, key, rules)
+    def call(self, work: Callable[..., T], *args: Any) -> T:
+        """Run one of the functions below in the process, and wait for its result."""
+        try:
+            return self._submit(work, *args).result()
+        except BrokenProcessPool as error:
+            self.end()
+            raise Refusal(
+                503, "the scoring process ended and is being restarted: send this again"
+            ) from error
 
     def drop(self, key: int) -> None:
         """Forget a stream; no result is waited for."""
         if self._pool is not None:
             self._submit(drop, key)
-
-    def learn_meanwhile(self) -> None:
-        """Let streams learn for a moment without waiting for them."""
-        self._learning = self._submit(learn)
 
     def learn(self) -> bool:
         """Let streams learn for a moment; return whether there is more to learn."""
@@ -159,18 +146,6 @@ class ScoringProcess:
             failed: Future[T] = Future()
             failed.set_exception(error)
             return failed
-
-    def _call(self, work: Callable[..., T], *args: Any) -> T:
-        return self._result(self._submit(work, *args))
-
-    def _result(self, future: Future[T]) -> T:
-        try:
-            return future.result()
-        except BrokenProcessPool as error:
-            self.end()
-            raise Refusal(
-                503, "the scoring process ended and is being restarted: send this again"
-            ) from error
 
 
 # what follows runs in the worker process

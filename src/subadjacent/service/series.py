@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 
 from subadjacent.service.request_body import RowBatch
-from subadjacent.service.scoring import SavedStream, ScoringProcess, StreamStart
+from subadjacent.service.scoring import (
+    SavedStream,
+    ScoringProcess,
+    StreamStart,
+    begin,
+    replay,
+    save,
+)
 from subadjacent.service.times import TimeKind, for_stream, show_time
 from subadjacent.streaming.answer import Answer
 
@@ -117,7 +124,7 @@ class LiveSeries:
             "select row, facts, arrays from snapshots where series = ?", (self.id,)
         ).fetchone()
         saved = None if found is None else (found[1], found[2])
-        process.begin(self.id, StreamStart(self.channels, self.name, model, saved))
+        process.call(begin, self.id, StreamStart(self.channels, self.name, model, saved))
         self.snapshot_row = self.first_row if found is None else found[0]
         self._replay(tables, process, self.snapshot_row)
         self.stream = process.generation
@@ -132,7 +139,7 @@ class LiveSeries:
                 return
             values = np.frombuffer(b"".join(row[1] for row in found))
             times = for_stream([row[0] for row in found], self.time_kind)
-            self.latest = process.replay(self.id, values.reshape(len(found), -1), times)
+            self.latest = process.call(replay, self.id, values.reshape(len(found), -1), times)
             first += len(found)
 
     def switch(
@@ -144,14 +151,14 @@ class LiveSeries:
     ) -> None:
         """Begin a stream with another model, or none, that knows the latest rows."""
         first = max(self.rows - REPLAYED_AT_ONCE, self.oldest_row(tables))
-        process.begin(self.id, StreamStart(self.channels, self.name, folder))
+        process.call(begin, self.id, StreamStart(self.channels, self.name, folder))
         self._replay(tables, process, first)
         self.stream, self.model = process.generation, model
         (self.first_number,) = tables.execute(
             "select coalesce(max(number), 0) from alarms where series = ?", (self.id,)
         ).fetchone()
         self.first_row = first
-        self.write_snapshot(tables, process.save(self.id))
+        self.write_snapshot(tables, process.call(save, self.id))
 
     def oldest_row(self, tables: sqlite3.Connection) -> int:
         """Its first row that is still kept."""

@@ -19,7 +19,7 @@ from subadjacent.service.problems import Refusal
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Webhook
-from subadjacent.service.tasks import Changes
+from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, OPENED
 
 log = logging.getLogger(__name__)

@@ -110,17 +110,9 @@ async def push_rows(request: Request, name: SeriesName) -> Response:
     long = len(body) > INLINE_BYTES or kind.startswith(TABLES)
     batch = await run_in_threadpool(read) if long else read()
     check_ahead(batch.times, batch.kind, limits.days_ahead, clock.time())
-    result = await registry.push(name, batch)
-    request.app.state.measures.rows(result.accepted, result.late, result.duplicates)
-    return Json(
-        {
-            "taken": result.accepted,
-            "late": result.late,
-            "duplicates": result.duplicates,
-            "left_out": list(result.left_out),
-            "answers": result.answers,
-        }
-    )
+    record = await registry.push(name, batch)
+    request.app.state.measures.count_rows(record)
+    return Json(record)
 
 
 @router.get("/{name}/history", response_model=HistoryRecord)

@@ -8,10 +8,10 @@ from subadjacent.service.problems import Refusal
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import RowBatch, check_series_name
 from subadjacent.service.row_store import write_rows
-from subadjacent.service.scoring import ScoreCall, StreamStart
-from subadjacent.service.tasks import Changes
+from subadjacent.service.scoring import ScoreCall, StreamStart, watch
 from subadjacent.service.times import for_stream
 from subadjacent.service.watch.rules import WatchRules
+from subadjacent.service.writer import Changes
 from subadjacent.streaming.answer import Answer
 
 LEARNED_AT_ONCE = 500
@@ -41,7 +41,7 @@ async def learn_history(
     Its rows are stored, its past alarms are not. Nothing is written before all is learned.
     """
     check_series_name(name)
-    key: int = await registry.writer.do(lambda _: registry.next_key(), patient=True)
+    key = await registry.writer.do(lambda _: registry.next_key(), patient=True)
     first = StreamStart(batch.channels, name, None)
     generation = registry.process.generation
     times = for_stream(batch.times or (), batch.kind)
@@ -64,7 +64,7 @@ async def learn_history(
                 registry.remove(changes, registry.series[name])
             series = registry.create(changes, key, name, batch, None)
             series.labels = labels
-            saved = registry.process.watch(key, rules)
+            saved = registry.process.call(watch, key, rules)
             write_rows(changes.tables, series, batch, answers)
             series.follow(batch, answers)
             series.write(changes.tables)
@@ -78,7 +78,7 @@ async def learn_history(
 
 
 def _score(registry: SeriesRegistry, call: ScoreCall, _changes: Changes) -> list[Answer]:
-    (found,) = registry.process.score([call])()
+    (found,) = registry.process.score([call])
     if isinstance(found, Exception):
         raise found
     return found.answers

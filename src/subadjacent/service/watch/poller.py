@@ -276,8 +276,8 @@ class Poller:
         rows = np.stack(columns, axis=1)
         batch = _batch(channels, rows, times[part])
         if len(batch):
-            result = await self._registry.push(name, batch)
-            self.rows += result.accepted
+            record = await self._registry.push(name, batch)
+            self.rows += record["taken"]
         self._show(name, rows[-1])
 
     def _show(self, name: str, row: Array | None) -> None:
