@@ -52,7 +52,7 @@ class Limits(Section):
     days_ahead: Annotated[float, Field(gt=0)] = 1.0
     """That a row may be dated ahead of the service's clock."""
     seconds: Annotated[float, Field(gt=0)] = 30.0
-    """That a client may take to send a request."""
+    """That a client may take to send the body of a request."""
 
 
 class Retention(Section):
