@@ -102,6 +102,15 @@ create table outbox (
 );
 """
 
+POLLED = """
+create table if not exists polled (
+    name text primary key,
+    query text not null,
+    fingerprint text not null
+)
+"""
+"""Series that are polled: by which query, with which settings."""
+
 
 def connect(folder: Path) -> sqlite3.Connection:
     """A connection of the one writer; makes the tables in a new folder."""
@@ -119,6 +128,7 @@ def connect(folder: Path) -> sqlite3.Connection:
             f"{folder / FILE} was written by another version ({version}, this one writes "
             f"{VERSION}): name another folder with --data"
         )
+    connection.execute(POLLED)
     return connection
 
 

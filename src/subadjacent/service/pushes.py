@@ -18,7 +18,7 @@ from subadjacent.service.alarm_store import write_alarm
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.request_body import RowBatch
 from subadjacent.service.row_store import new_rows, write_rows
-from subadjacent.service.scoring import ScoreCall, ScoredRows, StreamStart
+from subadjacent.service.scoring import ScoreCall, ScoredRows
 from subadjacent.service.series import LiveSeries, snapshot_is_due
 from subadjacent.service.times import TimeKind, for_stream, show_time
 from subadjacent.streaming.answer import Answer
@@ -41,8 +41,10 @@ KINDS_IN_WORDS = {
 class Push:
     """Rows of one series on their way; all methods run in the writer's thread."""
 
-    def __init__(self, registry: SeriesRegistry, name: str, batch: RowBatch) -> None:
-        self._registry, self.name, self._batch = registry, name, batch
+    def __init__(
+        self, registry: SeriesRegistry, name: str, batch: RowBatch, *, quiet: bool
+    ) -> None:
+        self._registry, self.name, self._batch, self._quiet = registry, name, batch, quiet
         self._model: int | None = None
         self._late = self._duplicates = 0
 
@@ -55,7 +57,7 @@ class Push:
             model = registry.models.fitting(batch.channels)
             channels = batch.channels if model is None else model.channels
             self._model = None if model is None else model.key
-            start = StreamStart(channels, self.name, registry.models.place(self._model))
+            start = registry.stream_start(self.name, channels, self._model)
         elif batch.kind != series.time_kind:
             raise InputError.of(
                 "times of rows",
@@ -110,7 +112,9 @@ class Push:
         for answer in answers:
             if answer.alarm is not None:
                 key = alarms[answer.alarm.number]
-                self._registry.publish_alarm_change(changes, series, key, answer.alarm.state)
+                self._registry.publish_alarm_change(
+                    changes, series, key, answer.alarm.state, quiet=self._quiet
+                )
         # made when it is sent: a record for each row would cost more than sending it
         record = partial(self._registry.record, series)
         changes.events.append(LiveEvent("series", self.name, record))

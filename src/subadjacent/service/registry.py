@@ -27,6 +27,7 @@ from subadjacent.service.scoring import (
     ScoreCall,
     ScoredRows,
     ScoringProcess,
+    StreamStart,
     accept_alarm,
     save,
 )
@@ -54,6 +55,8 @@ class SeriesRegistry:
             self._remember(LiveSeries(columns))
         self.on_alarm: list[Callable[[Changes, LiveSeries, dict[str, Any], str], None]] = []
         self.chores: list[Callable[[Changes], None]] = []
+        self.false_alarms: dict[str, str | float] = {}
+        """The rate of alarms of series that are polled, by name."""
         last = self._tables.execute(
             "select seq from sqlite_sequence where name = 'series'"
         ).fetchone()
@@ -138,9 +141,15 @@ class SeriesRegistry:
             found, key=lambda one: (STATE_ORDER[one["state"]], -one["severity"], one["name"])
         )
 
-    async def push(self, name: str, batch: RowBatch, *, patient: bool = False) -> dict[str, Any]:
-        """Accept rows of a series; a new name is a new series."""
-        return await self.writer.push(Push(self, name, batch), len(batch), patient=patient)
+    async def push(
+        self, name: str, batch: RowBatch, *, patient: bool = False, quiet: bool = False
+    ) -> dict[str, Any]:
+        """Accept rows of a series; a new name is a new series.
+
+        ``quiet`` rows are of the past: their alarms are kept, but no webhook is sent.
+        """
+        push = Push(self, name, batch, quiet=quiet)
+        return await self.writer.push(push, len(batch), patient=patient)
 
     async def acknowledge(self, key: int, note: str) -> dict[str, Any]:
         """Mark an alarm as seen."""
@@ -287,13 +296,20 @@ class SeriesRegistry:
         for table in ("rows", "alarms", "snapshots"):
             changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
         changes.tables.execute("delete from series where id = ?", (series.id,))
+        changes.tables.execute("delete from polled where name = ?", (series.name,))
         self._forget(series)
         changes.events.append(LiveEvent("deleted", series.name, lambda: {"name": series.name}))
+
+    def stream_start(self, name: str, channels: tuple[str, ...], model: int | None) -> StreamStart:
+        """What the stream of a series begins with."""
+        folder = self.models.place(model)
+        return StreamStart(channels, name, folder, false_alarms=self.false_alarms.get(name))
 
     def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
         """Have the stream of a series in the scoring process."""
         try:
-            series.restore_stream(tables, self.process, self.models.place(series.model))
+            start = self.stream_start(series.name, series.channels, series.model)
+            series.restore_stream(tables, self.process, start)
         except (DataNotFound, ModelFileError) as error:
             raise self.model_refusal(series.name, series.model, error) from error
 
@@ -307,11 +323,11 @@ class SeriesRegistry:
         )
 
     def publish_alarm_change(
-        self, changes: Changes, series: LiveSeries, key: int, change: str
+        self, changes: Changes, series: LiveSeries, key: int, change: str, *, quiet: bool
     ) -> None:
-        """Tell listeners and webhooks of an alarm that was opened, updated or closed."""
+        """Tell listeners, and unless it is ``quiet`` webhooks, of an alarm that has changed."""
         alarm = self._publish_alarm(changes, key)
-        for follow in self.on_alarm:
+        for follow in () if quiet else self.on_alarm:
             follow(changes, series, alarm, change)
 
     def _switch(self, changes: Changes, series: LiveSeries, name: str | None) -> None:
@@ -329,7 +345,8 @@ class SeriesRegistry:
             self._publish_alarm(changes, series.open_alarm)
             series.open_alarm = None
         key = None if model is None else model.key
-        series.switch(changes.tables, self.process, key, self.models.place(key))
+        start = self.stream_start(series.name, series.channels, key)
+        series.switch(changes.tables, self.process, key, start)
         series.write(changes.tables)
 
     def _publish_alarm(self, changes: Changes, key: int) -> dict[str, Any]:

@@ -30,8 +30,7 @@ from subadjacent.detectors.registry import load
 from subadjacent.errors import SubAdjacentError
 from subadjacent.methods.method import State
 from subadjacent.service.problems import Refusal, refusal_of
-from subadjacent.service.watch.rules import FACTS, WatchedStream, WatchRules
-from subadjacent.streaming.alarms import LiveAlarm
+from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
 
@@ -51,12 +50,16 @@ busy machine every group of rows does. With 0.01 rows waited for seconds where o
 
 
 class StreamStart(NamedTuple):
-    """What a stream begins with; ``saved`` is the state it continues from."""
+    """What a stream begins with; ``saved`` is the state it continues from.
+
+    ``false_alarms`` is the rate of alarms of a series that is polled, None for all others.
+    """
 
     channels: tuple[str, ...]
     name: str
     model: Path | None
     saved: SavedStream | None = None
+    false_alarms: str | float | None = None
 
 
 class ScoreCall(NamedTuple):
@@ -150,7 +153,7 @@ class ScoringProcess:
 
 # what follows runs in the worker process
 
-_streams: dict[int, SeriesStream | WatchedStream] = {}
+_streams: dict[int, SeriesStream] = {}
 _detectors: WeakValueDictionary[Path, BaseDetector] = WeakValueDictionary()
 _detector_of: dict[int, BaseDetector | None] = {}
 """Keeps a detector as long as a stream uses it."""
@@ -199,15 +202,13 @@ def begin(key: int, start: StreamStart) -> None:
     detector = None if start.model is None else _detectors.get(start.model)
     if start.model is not None and detector is None:
         detector = _detectors[start.model] = load(start.model)
+    rules = None if start.false_alarms is None else AlarmRules(contamination=start.false_alarms)
     if start.saved is None:
-        _streams[key] = SeriesStream(start.channels, detector, start.name)
+        _streams[key] = SeriesStream(start.channels, detector, start.name, rules=rules)
     else:
         facts, arrays = start.saved
         state = State(load_arrays(arrays), json.loads(facts))
-        is_watched = FACTS in state.facts
-        _streams[key] = (
-            WatchedStream.restore(state) if is_watched else SeriesStream.restore(state, detector)
-        )
+        _streams[key] = SeriesStream.restore(state, detector, rules=rules)
     _detector_of[key] = detector
 
 
@@ -228,14 +229,6 @@ def _push(key: int, rows: Array, times: list[Any] | None) -> list[Answer]:
 def accept_alarm(key: int, number: int) -> LiveAlarm:
     """Mark an alarm of a stream as normal."""
     return _streams[key].accept(number)
-
-
-def watch(key: int, rules: WatchRules) -> SavedStream:
-    """Report alarms of a stream by these rules from its next row on; return its state."""
-    stream = _streams[key]
-    assert isinstance(stream, SeriesStream)
-    _streams[key] = WatchedStream.begin(stream, rules)
-    return save(key)
 
 
 def save(key: int) -> SavedStream:

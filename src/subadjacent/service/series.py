@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import time as clock
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -115,16 +114,16 @@ class LiveSeries:
         }
 
     def restore_stream(
-        self, tables: sqlite3.Connection, process: ScoringProcess, model: Path | None
+        self, tables: sqlite3.Connection, process: ScoringProcess, start: StreamStart
     ) -> None:
-        """Have its stream in the process, as after its last row; ``model`` is a folder."""
+        """Have its stream in the process, as after its last row."""
         if self.stream == process.generation:
             return
         found = tables.execute(
             "select row, facts, arrays from snapshots where series = ?", (self.id,)
         ).fetchone()
         saved = None if found is None else (found[1], found[2])
-        process.call(begin, self.id, StreamStart(self.channels, self.name, model, saved))
+        process.call(begin, self.id, start._replace(saved=saved))
         self.snapshot_row = self.first_row if found is None else found[0]
         self._replay(tables, process, self.snapshot_row)
         self.stream = process.generation
@@ -147,11 +146,11 @@ class LiveSeries:
         tables: sqlite3.Connection,
         process: ScoringProcess,
         model: int | None,
-        folder: Path | None,
+        start: StreamStart,
     ) -> None:
         """Begin a stream with another model, or none, that knows the latest rows."""
         first = max(self.rows - REPLAYED_AT_ONCE, self.oldest_row(tables))
-        process.call(begin, self.id, StreamStart(self.channels, self.name, folder))
+        process.call(begin, self.id, start)
         self._replay(tables, process, first)
         self.stream, self.model = process.generation, model
         (self.first_number,) = tables.execute(

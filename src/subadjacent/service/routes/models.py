@@ -97,13 +97,13 @@ async def fit_model(
     except BaseException:
         path.unlink()
         raise
-    return Json({"job": job.id}, 202)
+    return Json({"job": job}, 202)
 
 
 @router.get("/jobs/{key}", response_model=JobRecord)
 async def get_job(request: Request, key: Key) -> Response:
     """How far a fit has come."""
-    return Json(_parts(request)[1].find(key).record())
+    return Json(_parts(request)[1].find(key))
 
 
 @router.post("/score", response_model=ScoresRecord, openapi_extra={"requestBody": ROWS_BODY})
