@@ -74,16 +74,18 @@ def test_series_are_learned_from_history_then_every_row_is_pushed_once(
 
 
 def test_alarms_of_the_history_are_listed_and_not_sent(past: Past, tmp_path: Path) -> None:
-    async def follow(found: Polled) -> None:
+    for first, is_sent in ((CHANGE + 20, False), (600, True)):
         sent: list[str] = []
-        found.registry.on_alarm.append(lambda *change: sent.append(change[-1]))
-        await found.poller.catch_up(past.at(CHANGE + 20))
-        assert {name[-2] for name in found.alarms()} >= {"1", "2"}
-        assert sent == []
-        await found.poller.catch_up(past.at(AGAIN + 5))
-        assert sent != []
 
-    polled(past, tmp_path, follow)
+        async def follow(found: Polled, first: int = first, sent: list[str] = sent) -> None:
+            found.registry.on_alarm.append(lambda *change: sent.append(change[-1]))
+            await found.poller.catch_up(past.at(first))
+            assert sent == []
+            await found.poller.catch_up(past.at(max(first, CHANGE + 5)))
+            assert {name[-2] for name in found.alarms()} >= {"1", "2"}
+
+        polled(past, tmp_path / str(first), follow)
+        assert (sent != []) is is_sent
 
 
 def test_a_kill_while_the_history_is_pushed_loses_and_doubles_nothing(
