@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
@@ -36,6 +36,8 @@ from subadjacent.service.settings import Settings
 from subadjacent.service.writer import Changes, Writer
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 STATE_ORDER = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
 """The order in which series are listed."""
@@ -82,6 +84,15 @@ class SeriesRegistry:
         await self.writer.stop(self._keep_all)
         self.process.end()
         self._tables.close()
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Read the tables in a thread: the event loop does not wait for the disk."""
+
+        def read() -> T:
+            with self.reader() as tables:
+                return work(tables)
+
+        return await asyncio.to_thread(read)
 
     def reader(self) -> AbstractContextManager[sqlite3.Connection]:
         """A connection that reads, closed after use; it never waits for the writer."""

@@ -132,22 +132,17 @@ async def get_history(
     """The newest rows before row ``before``, thinned so that no peak is lost."""
     registry = _registry(request)
     series = registry.find(name)
-
-    def read() -> Json:
-        with registry.reader() as tables:
-            return Json(
-                history(
-                    tables,
-                    series.id,
-                    series.channels,
-                    series.time_kind,
-                    before=before,
-                    limit=limit,
-                    points=points,
-                )
-            )
-
-    return await run_in_threadpool(read)
+    read = partial(
+        history,
+        series=series.id,
+        channels=series.channels,
+        kind=series.time_kind,
+        before=before,
+        limit=limit,
+        points=points,
+    )
+    # encoded in the thread too: it may be long
+    return await registry.read(lambda tables: Json(read(tables)))
 
 
 @router.post("/{name}/mute", response_model=SeriesRecord)
