@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,14 @@ def at(folder: Path, use: Callable[[Desk], Awaitable[None]]) -> Desk:
     return found
 
 
+async def together(desk: Desk, *work: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Results and errors of work that waits when the writer starts."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    await until(lambda: desk.writer.tasks_waiting == len(tasks))
+    desk.writer.start()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def refused(work: Awaitable[Any]) -> Refusal:
     with pytest.raises(Refusal) as caught:
         await work
@@ -133,13 +141,8 @@ def test_of_a_group_only_what_fails_goes(tmp_path: Path, caplog: pytest.LogCaptu
     async def use(desk: Desk) -> None:
         # they wait together, and are one group when it starts
         wanted = {"a": None, "bb": InputError("no"), "ccc": KeyError("x"), "d": None}
-        tasks = [
-            asyncio.ensure_future(desk.writer.do(desk.work(text, error)))
-            for text, error in wanted.items()
-        ]
-        await until(lambda: desk.writer.tasks_waiting == 4)
-        desk.writer.start()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
+        work = [desk.writer.do(desk.work(text, error)) for text, error in wanted.items()]
+        found = await together(desk, *work)
         assert (found[0], found[3]) == ("A", "D")
         assert isinstance(found[1], Refusal)
         assert isinstance(found[2], Refusal)
@@ -159,15 +162,9 @@ def test_tables_that_fail_in_the_middle_take_the_whole_group_and_the_next_one_is
     tmp_path: Path,
 ) -> None:
     async def use(desk: Desk) -> None:
-        broken = sqlite3.OperationalError("disk I/O error")
-        tasks = [
-            asyncio.ensure_future(desk.writer.do(desk.work(text, error)))
-            for text, error in (("a", None), ("bb", broken), ("ccc", None))
-        ]
-        await until(lambda: desk.writer.tasks_waiting == 3)
-        desk.writer.start()
-        for task in tasks:
-            refusal = await refused(task)
+        wanted = {"a": None, "bb": sqlite3.OperationalError("disk I/O error"), "ccc": None}
+        work = [desk.writer.do(desk.work(text, error)) for text, error in wanted.items()]
+        for refusal in await together(desk, *work):
             assert refusal.status == 503
             assert "the data folder cannot be used just now (disk I/O error)" in str(refusal)
         assert desk.kept() == []
@@ -244,10 +241,7 @@ class Rows:
 def test_pushes_are_scored_together_and_only_those_that_fail_are_undone(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
         pushes = [Rows(desk, "a", 1), Rows(desk, "b", 2, "prepare"), Rows(desk, "c", 3, "finish")]
-        tasks = [asyncio.ensure_future(desk.writer.push(push, 1)) for push in pushes]
-        await until(lambda: desk.writer.tasks_waiting == 3)
-        desk.writer.start()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
+        found = await together(desk, *(desk.writer.push(push, 1) for push in pushes))
         assert found[0] == 1
         assert [type(one) for one in found[1:]] == [Refusal, Refusal]
 
@@ -266,10 +260,7 @@ def test_a_push_waits_for_other_work_and_for_a_push_to_its_series(tmp_path: Path
             desk.writer.do(desk.work("delete")),
             desk.writer.push(Rows(desk, "c", 4), 1),
         ]
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 5)
-        desk.writer.start()
-        assert await asyncio.gather(*tasks) == [1, 2, 3, "DELETE", 4]
+        assert await together(desk, *work) == [1, 2, 3, "DELETE", 4]
 
     desk = at(tmp_path, use)
     assert desk.notes.scored == [[1, 2], [3], [4]]
@@ -279,11 +270,7 @@ def test_a_push_waits_for_other_work_and_for_a_push_to_its_series(tmp_path: Path
 def test_patient_work_has_its_turn_though_rows_pile_up(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
         work = [desk.writer.push(Rows(desk, "a", n), 1) for n in range(9)]
-        patient = asyncio.ensure_future(desk.writer.do(desk.work("patient"), patient=True))
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 10)
-        desk.writer.start()
-        await asyncio.gather(*tasks, patient)
+        await together(desk, desk.writer.do(desk.work("patient"), patient=True), *work)
 
     assert at(tmp_path, use).kept() == ["a", "patient", *"a" * 8]
 
@@ -292,11 +279,7 @@ def test_streams_of_a_transaction_that_fails_are_all_undone(tmp_path: Path) -> N
     async def use(desk: Desk) -> None:
         broken = desk.work("x", sqlite3.OperationalError("disk I/O error"))
         work = [desk.writer.push(Rows(desk, "a", 7), 1), desk.writer.do(broken)]
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 2)
-        desk.writer.start()
-        for task in tasks:
-            assert (await refused(task)).status == 503
+        assert [one.status for one in await together(desk, *work)] == [503, 503]
 
     desk = at(tmp_path, use)
     assert desk.kept() == []

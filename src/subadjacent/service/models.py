@@ -24,8 +24,8 @@ class KnownModel(NamedTuple):
     name: str
     detector: str
     channels: tuple[str, ...]
-    rows: int | None
     fitted_at: float
+    rows: int | None
 
     def record(self) -> dict[str, Any]:
         """As clients read it."""
@@ -118,13 +118,13 @@ class Models:
         shutil.rmtree(place, ignore_errors=True)
         detector.save(place)
         self._detectors[key] = detector
-        return KnownModel(key, name, kind, channels, rows, now)
+        return KnownModel(key, name, kind, channels, now, rows)
 
     def read(self, tables: sqlite3.Connection) -> None:
         """Take over what the table says."""
         found = {}
         for row in tables.execute(
-            "select id, name, detector, channels, rows, fitted_at from models order by id"
+            "select id, name, detector, channels, fitted_at, rows from models order by id"
         ):
             model = KnownModel(*row)
             found[model.key] = model._replace(channels=tuple(json.loads(row["channels"])))

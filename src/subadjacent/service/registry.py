@@ -203,22 +203,27 @@ class SeriesRegistry:
     async def mute(self, name: str, seconds: float | None) -> dict[str, Any]:
         """Send no webhooks for a series for a while; None ends that."""
 
-        def work(changes: Changes) -> dict[str, Any]:
-            series = self.find(name)
-            changes.touched.add(series.id)
+        def change(changes: Changes, series: LiveSeries) -> None:
             series.muted_until = None if seconds is None else clock.time() + seconds
             series.write(changes.tables)
-            return self.publish_series(changes, series)
 
-        return await self.writer.do(work)
+        return await self._change(name, change)
 
     async def switch(self, name: str, model: str | None) -> dict[str, Any]:
         """Assess a series with another model, or without one."""
 
+        def change(changes: Changes, series: LiveSeries) -> None:
+            self._switch(changes, series, model)
+
+        return await self._change(name, change)
+
+    async def _change(
+        self, name: str, change: Callable[[Changes, LiveSeries], None]
+    ) -> dict[str, Any]:
         def work(changes: Changes) -> dict[str, Any]:
             series = self.find(name)
             changes.touched.add(series.id)
-            self._switch(changes, series, model)
+            change(changes, series)
             return self.publish_series(changes, series)
 
         return await self.writer.do(work)
