@@ -106,16 +106,19 @@ class ScoringProcess:
     def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
         """Score rows of several series; a call that fails does not affect the others.
 
-        Streams learn while the results are written.
+        Streams learn while the results are written: the process goes on to that by itself.
         """
-        found = self.call(score, calls)
+        scored = self._submit(score, calls)
         self._learning = self._submit(learn)
-        return found
+        return self._result(scored)
 
     def call(self, work: Callable[..., T], *args: Any) -> T:
         """Run one of the functions below in the process, and wait for its result."""
+        return self._result(self._submit(work, *args))
+
+    def _result(self, future: Future[T]) -> T:
         try:
-            return self._submit(work, *args).result()
+            return future.result()
         except BrokenProcessPool as error:
             self.end()
             raise Refusal(

@@ -186,7 +186,8 @@ class Writer:
                     await asyncio.sleep(began + GATHER_SECONDS - clock.monotonic())
             elif not await self._loop.run_in_executor(self._thread, self._learn):
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), CHORE_SECONDS)
+                    async with asyncio.timeout(CHORE_SECONDS):
+                        await self._wake.wait()
             # busy or not: chores must not wait for ever
             if clock.monotonic() >= last_chore + CHORE_SECONDS:
                 nobody = self._loop.create_future()
