@@ -1,4 +1,4 @@
-"""The one writer of the tables: queued requests share a transaction.
+"""The one thread that writes to the tables: queued requests share a transaction.
 
 A request is answered when its transaction is on disk. While the disk is busy with one group of
 requests the next one gathers, so a thousand requests a second take some dozen commits. All rows of
@@ -11,11 +11,10 @@ import asyncio
 import logging
 import math
 import sqlite3
+import threading
 import time as clock
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -92,7 +91,7 @@ Done = list[tuple[Task, Any, Refusal | None]]
 
 
 class Writer:
-    """Runs all tasks that write to the tables, in a thread of its own."""
+    """The thread that runs all tasks that write to the tables."""
 
     def __init__(
         self,
@@ -107,15 +106,14 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._urgent: deque[Task] = deque()
         self._patient: deque[Task] = deque()
-        self._wake = asyncio.Event()
+        self._wake = threading.Condition()
         self._stopping = False
-        self._thread = ThreadPoolExecutor(1, "writer")
-        self._runner: asyncio.Task[None] | None = None
         self.rows_waiting = 0
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
 
     def start(self) -> None:
-        """Begin with the tasks that wait."""
-        self._runner = asyncio.create_task(self._run())
+        """Start the thread."""
+        self._thread.start()
 
     async def stop(self, last: Callable[[Changes], None]) -> None:
         """Finish all queued tasks, run ``last``, then end the thread."""
@@ -124,16 +122,15 @@ class Writer:
         except Refusal as refusal:
             # as after a kill: the next start rebuilds what is missing
             log.warning("the final task failed: %s", refusal)
-        self._stopping = True
-        self._wake.set()
-        if self._runner is not None:
-            await self._runner
-        self._thread.shutdown()
+        with self._wake:
+            self._stopping = True
+            self._wake.notify()
+        await asyncio.to_thread(self._thread.join)
 
     @property
     def is_alive(self) -> bool:
-        """Whether tasks are being run."""
-        return self._runner is not None and not self._runner.done()
+        """Whether the thread is running."""
+        return self._thread.is_alive()
 
     @property
     def tasks_waiting(self) -> int:
@@ -152,11 +149,12 @@ class Writer:
         return found
 
     async def _add(self, task: Task, *, patient: bool) -> Any:
-        if not patient:
-            self._check_room(task.rows)
-        (self._patient if patient else self._urgent).append(task)
-        self.rows_waiting += task.rows
-        self._wake.set()
+        with self._wake:
+            if not patient:
+                self._check_room(task.rows)
+            (self._patient if patient else self._urgent).append(task)
+            self.rows_waiting += task.rows
+            self._wake.notify()
         return await task.future
 
     def _check_room(self, rows: int) -> None:
@@ -176,23 +174,23 @@ class Writer:
         if why:
             raise Refusal(429, f"{why}; send this again in a moment")
 
-    async def _run(self) -> None:
+    def _run(self) -> None:
         last_chore = clock.monotonic()
         while not self._stopping or self.tasks_waiting:
             began = clock.monotonic()
             if group := self._next_group():
-                await self._commit(group)
+                self._write(group)
                 if len(group) > 1:
-                    await asyncio.sleep(began + GATHER_SECONDS - clock.monotonic())
-            elif not await self._loop.run_in_executor(self._thread, self._learn):
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(CHORE_SECONDS):
-                        await self._wake.wait()
+                    clock.sleep(max(0.0, began + GATHER_SECONDS - clock.monotonic()))
+            elif not self._learn():
+                with self._wake:
+                    if not self.tasks_waiting and not self._stopping:
+                        self._wake.wait(CHORE_SECONDS)
             # busy or not: chores must not wait for ever
             if clock.monotonic() >= last_chore + CHORE_SECONDS:
                 nobody = self._loop.create_future()
                 nobody.cancel()
-                await self._commit([Task(nobody, self._owner.do_chores)])
+                self._write([Task(nobody, self._owner.do_chores)])
                 last_chore = clock.monotonic()
 
     def _next_group(self) -> list[Task]:
@@ -201,21 +199,21 @@ class Writer:
         Pushes are scored before anything is done, so one that follows other work, or another push
         to its series, waits for the transaction after.
         """
-        self._wake.clear()
         group: list[Task] = []
         names: set[str | None] = set()
         rows = 0
-        # of what is patient, one task at a time
-        for queue, most in ((self._urgent, MAX_GROUP_TASKS), (self._patient, 1)):
-            for _ in range(min(most, MAX_GROUP_TASKS - len(group), len(queue))):
-                name = None if callable(queue[0].work) else queue[0].work.name
-                may_join = name is None or names.isdisjoint((None, name))
-                if rows >= MAX_GROUP_ROWS or not may_join:
-                    break
-                names.add(name)
-                rows += queue[0].rows
-                group.append(queue.popleft())
-        self.rows_waiting -= rows
+        with self._wake:
+            # of what is patient, one task at a time
+            for queue, most in ((self._urgent, MAX_GROUP_TASKS), (self._patient, 1)):
+                for _ in range(min(most, MAX_GROUP_TASKS - len(group), len(queue))):
+                    name = None if callable(queue[0].work) else queue[0].work.name
+                    may_join = name is None or names.isdisjoint((None, name))
+                    if rows >= MAX_GROUP_ROWS or not may_join:
+                        break
+                    names.add(name)
+                    rows += queue[0].rows
+                    group.append(queue.popleft())
+            self.rows_waiting -= rows
         return group
 
     def _learn(self) -> bool:
@@ -225,13 +223,8 @@ class Writer:
             log.exception("streams could not learn")
             return False
 
-    async def _commit(self, group: list[Task]) -> None:
-        done, changes = await self._loop.run_in_executor(self._thread, self._write, group)
-        # a callback that fails must not end the writer
-        self._loop.call_soon(self._deliver, done, changes)
-
-    def _write(self, group: list[Task]) -> tuple[Done, Changes]:
-        """Run a group in one transaction."""
+    def _write(self, group: list[Task]) -> None:
+        """Run a group in one transaction, and answer it."""
         changes = Changes(self._tables)
         try:
             self._tables.execute("begin immediate")
@@ -240,8 +233,8 @@ class Writer:
             self._tables.execute("commit")
         except Exception as error:
             refusal = self._roll_back(error, changes)
-            return [(task, None, refusal) for task in group], Changes(self._tables)
-        return done, changes
+            done, changes = [(task, None, refusal) for task in group], Changes(self._tables)
+        self._loop.call_soon_threadsafe(self._deliver, done, changes)
 
     def _score(self, group: list[Task], changes: Changes) -> None:
         """Score the rows of all pushes in one call; each task gets its result or error."""
@@ -290,7 +283,7 @@ class Writer:
         return result, None
 
     def _roll_back(self, error: Exception, changes: Changes) -> Refusal:
-        """Roll a transaction back. The writer must never die: there is no other."""
+        """Roll a transaction back. This thread must never die: there is no other."""
         refusal = refusal_of(error)
         if refusal.status == 500:
             log.error("a transaction failed", exc_info=error)
