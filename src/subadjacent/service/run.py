@@ -12,7 +12,6 @@ import uvicorn
 from subadjacent.detectors.registry import load
 from subadjacent.errors import InputError
 from subadjacent.service.app import Background, build
-from subadjacent.service.connections import timed_protocol
 from subadjacent.service.database import lock_folder
 from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
@@ -54,7 +53,7 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
         app,
         log_config=None,
         access_log=False,
-        http=timed_protocol(settings.limits.seconds),
+        http="httptools",
         ws="none",
         lifespan="on",
         limit_concurrency=settings.limits.connections,

@@ -108,11 +108,12 @@ def from_stream(time: Any) -> float | None:
     return None if time is None else float(time)
 
 
-def show_time(time: float | None, kind: TimeKind) -> float | str | None:
-    """A time as clients read it."""
-    if time is None or kind is TimeKind.number or kind is TimeKind.none:
-        return time
-    moment = datetime.fromtimestamp(time, UTC)
+def show_time(time: float | datetime | None, kind: TimeKind) -> float | str | None:
+    """A time of the tables or of a stream as clients read it."""
+    if not isinstance(time, datetime):
+        if time is None or kind is TimeKind.number or kind is TimeKind.none:
+            return time
+        time = datetime.fromtimestamp(time, UTC)
     if kind is TimeKind.local:
-        return moment.replace(tzinfo=None).isoformat()
-    return moment.isoformat().replace("+00:00", "Z")
+        return time.replace(tzinfo=None).isoformat()
+    return time.isoformat().replace("+00:00", "Z")

@@ -1,6 +1,6 @@
 """Values over time from a Prometheus server, through its HTTP interface.
 
-Shapes: T times on the grid.
+Shapes: T times.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import LARGEST
 from subadjacent.errors import InputError
-from subadjacent.service.watch.grid import MILLISECONDS, ticks
-from subadjacent.service.watch.settings import WatchSettings
+from subadjacent.service.watch.settings import MILLISECONDS, WatchSettings
 
 Array = NDArray[np.float64]
 Labels = tuple[tuple[str, str], ...]
 """Names and values of the labels of one series, sorted by name."""
 
 Table = dict[Labels, Array]
-"""Values of every label set on the grid, (T,) each; NaN where there is none."""
+"""Values of every label set, (T,) each; NaN where there is none."""
 
 LARGEST_ANSWER = 256 * 2**20
 """Bytes of an answer that are read; more than any requested answer should have."""
@@ -132,8 +131,8 @@ def check_secrets(settings: WatchSettings) -> None:
 
 
 def parse_table(data: Any, first: int, last: int, step: int) -> Table:
-    """The values of an answer, on the grid; infinite ones are missing, as in files."""
-    size = len(ticks(first, last, step))
+    """The values of an answer at the times queried; infinite ones are missing, as in files."""
+    size = len(range(first, last + 1, step))
     try:
         if data["resultType"] != "matrix":
             raise ValueError(f"values over time were asked for; it has a {data['resultType']}")
