@@ -11,11 +11,13 @@ from reproduce.catalogue import (
     outdated,
     table,
 )
+from reproduce.comparison import ADJUSTED
 from reproduce.figures import needs_matplotlib, png, read_arrays
-from reproduce.plan import DATASETS, Selection
+from reproduce.plan import DATASETS, SYNTHETIC, Selection
 from reproduce.progress import in_words
 from reproduce.render import comma_separated, latex, markdown
 from reproduce.results import Results
+from reproduce.run import CLEAN
 from reproduce.summary_text import SummaryText
 from reproduce.tables import leaderboard_words
 
@@ -34,9 +36,12 @@ LEGEND = """## How to read the tables
 
 **97.5 ± 0.2 (98.2)** is the mean and standard deviation over seeds, and the paper's number. Without
 ± it is one seed; in brackets alone, the paper's number and none of ours; *not run*, a run that is
-still to be made; *no data*, a dataset that was not at hand. `published` is the paper's protocol,
+still to be made; *no data*, a dataset that was not at hand; such a dataset has no column where the
+paper prints nothing for it either. `published` is the paper's protocol,
 label leaks and all; `clean` is what a user would get. A random score and an untrained network stand
-in every comparison: a row that does not beat them says nothing.
+in every comparison: a row that does not beat them says nothing. The clean protocol's average
+precision, VUS-PR and ROC area of all detectors are on the [leaderboard](leaderboard.md). The CSV
+and LaTeX files have a few tables more than this page.
 """
 
 # table → how to read it
@@ -58,7 +63,19 @@ never ends is right, and finds everything. For the same reason read F1 beside th
 **normal rows in alarms**, and beside the F1 of a random score.""",
 }
 
-
+# tables that are in the files alone: the leaderboard, or a table before, has the same numbers,
+# or they say nothing
+ONLY_IN_FILES = (
+    *(
+        f"{name}-{CLEAN}-{metric}"
+        for name in ("table2", "table3")
+        for metric in ("average-precision", "vus-pr-tsb-ad", "auroc")
+    ),
+    *(f"table{number}-{CLEAN}-{ADJUSTED.replace('_', '-')}" for number in range(4, 10)),
+    f"table10-{CLEAN}-oracle-f1",
+    f"table10-{CLEAN}-f1",
+    f"decisions-{SYNTHETIC}",
+)
 LEADERBOARD = "leaderboard"
 
 
@@ -158,8 +175,12 @@ def _section(
         else "Beyond the paper"
     )
     links = f"[CSV]({files}/{definition.name}.csv) · [LaTeX]({files}/{definition.name}.tex)"
-    tables = definition.result_tables(results, selection)
-    body = "\n".join(markdown(result_table) for result_table in tables)
+    tables = [
+        result_table
+        for result_table in definition.result_tables(results, selection)
+        if result_table.name not in ONLY_IN_FILES
+    ]
+    body = "\n".join(map(markdown, tables))
     missing = missing_words(definition, results, selection)
     reading = f"{READING[definition.name]}\n\n" if definition.name in READING else ""
     return f"## {heading}: {words}\n\n{links}\n\n{reading}{missing}{body}"

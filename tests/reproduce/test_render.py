@@ -35,7 +35,7 @@ def test_markdown_shows_mean_deviation_and_the_papers_number() -> None:
         "| ours | 92.0 ± 2.8 (96.7) | 1,234.5 |\n"
         "| none | not run (50.0) | not run |\n"
         "\n"
-        "A note. Another. No data here: SWaT.\n"
+        "A note. Another.\n"
     )
 
 
