@@ -46,21 +46,12 @@ and LaTeX files have a few tables more than this page.
 
 # table → how to read it
 READING = {
-    "decisions": """What a person who answers every alarm would see. Each detector keeps the
-threshold that it learned from training rows; no label has been near it. An **alarm** is right if it
-touches an anomaly widened by 5 rows on both sides, and an **anomaly** is found if an alarm touches
-it so. F1 is the harmonic mean of the two shares. Counts of all entities are added up before
-anything is divided, since that is how a user meets them: an entity that alarms all day counts with
-all its alarms. False alarms are those that are not right, for one entity: a day where the time
-between rows is known, else in 1,000 rows. The delay is the mean number of rows from the start of an
-anomaly that was found to its first alarmed row.
-
-The **oracle** is the best F1 that any one threshold would give, picked on the labels: rows of the
-same scores above it, joined over gaps of up to 10 rows. Far above F1, it says that the scores are
-good and the decision is not; a decision that is more than a threshold may be better than it. It
-may alarm a fifth of the normal rows, or as many as the detector does, and no more: one alarm that
-never ends is right, and finds everything. For the same reason read F1 beside the share of
-**normal rows in alarms**, and beside the F1 of a random score.""",
+    "decisions": """What a person who answers every alarm would see, at the threshold that each detector
+learned from training rows. [Evaluation](evaluation.md#alarms-and-anomalies) says what a right alarm,
+a found anomaly, the delay and the oracle are. Counts of all entities are added up before anything
+is divided. False alarms are those of one entity: a day where the time between rows is known, else
+in 1,000 rows. Read F1 beside the share of **normal rows in alarms** and beside the F1 of a random
+score: one alarm that never ends is right, and finds everything.""",
 }
 
 # tables that are in the files alone: the leaderboard, or a table before, has the same numbers,
