@@ -37,21 +37,21 @@ LEGEND = """## How to read the tables
 **97.5 ± 0.2 (98.2)** is the mean and standard deviation over seeds, and the paper's number. Without
 ± it is one seed; in brackets alone, the paper's number and none of ours; *not run*, a run that is
 still to be made; *no data*, a dataset that was not at hand; such a dataset has no column where the
-paper prints nothing for it either. `published` is the paper's protocol,
-label leaks and all; `clean` is what a user would get. A random score and an untrained network stand
-in every comparison: a row that does not beat them says nothing. The clean protocol's average
-precision, VUS-PR and ROC area of all detectors are on the [leaderboard](leaderboard.md). The CSV
-and LaTeX files have a few tables more than this page.
+paper prints nothing for it either. `published` is the paper's protocol, label leaks and all;
+`clean` is what a user would get. A random score and an untrained network stand in every comparison:
+a row that does not beat them says nothing. The clean protocol's average precision, VUS-PR and ROC
+area of all detectors are on the [leaderboard](leaderboard.md). The CSV and LaTeX files have a few
+tables more than this page.
 """
 
 # table → how to read it
 READING = {
-    "decisions": """What a person who answers every alarm would see, at the threshold that each detector
-learned from training rows. [Evaluation](evaluation.md#alarms-and-anomalies) says what a right alarm,
-a found anomaly, the delay and the oracle are. Counts of all entities are added up before anything
-is divided. False alarms are those of one entity: a day where the time between rows is known, else
-in 1,000 rows. Read F1 beside the share of **normal rows in alarms** and beside the F1 of a random
-score: one alarm that never ends is right, and finds everything.""",
+    "decisions": """What a person who answers every alarm would see, at the threshold that each
+detector learned from training rows. [Evaluation](evaluation.md#alarms-and-anomalies) says what a
+right alarm, a found anomaly, the delay and the oracle are. Counts of all entities are added up
+before anything is divided. False alarms are those of one entity: a day where the time between rows
+is known, else in 1,000 rows. Read F1 beside the share of **normal rows in alarms** and beside the
+F1 of a random score: one alarm that never ends is right, and finds everything.""",
 }
 
 # tables that are in the files alone: the leaderboard, or a table before, has the same numbers,
