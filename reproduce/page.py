@@ -8,7 +8,6 @@ from reproduce.catalogue import (
     TABLES,
     TableDefinition,
     figure,
-    outdated,
     table,
 )
 from reproduce.comparison import ADJUSTED
@@ -141,19 +140,12 @@ def table_files(
 
 
 def missing_words(definition: TableDefinition, results: Results, selection: Selection) -> str:
-    """Sentences on runs of a table that were not made, or too early; empty when all are there."""
+    """A sentence on runs of a table that were not made; empty when all are there."""
     runs = dict.fromkeys(definition.runs(selection))
     missing = len(results.missing(runs))
-    old = len(outdated(definition.name, results, selection))
-    words = ""
-    if missing:
-        words += f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
-    if old:
-        words += (
-            f"{old} of the {len(runs)} runs of this table were made before it was measured, and "
-            "are still to be made again.\n\n"
-        )
-    return words
+    if not missing:
+        return ""
+    return f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
 
 
 def _section(

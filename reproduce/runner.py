@@ -90,14 +90,9 @@ def make(
     results: Results,
     place: RunContext,
     watch: Callable[[RunEvent], None] = lambda _event: None,
-    *,
-    again: bool = False,
 ) -> list[RunEvent]:
-    """Make every run that ``results`` lacks, add its row, and return those that failed.
-
-    With ``again``, runs that have a row are made too, and their new row replaces it.
-    """
-    wanted = list(dict.fromkeys(runs)) if again else results.missing(runs)
+    """Make every run that ``results`` lacks, add its row, and return those that failed."""
+    wanted = results.missing(runs)
     families = [list(family) for _, family in groupby(_in_order(wanted), key=lambda r: r.family)]
     failed, done = [], 0
     started: dict[Run, float] = {}

@@ -32,7 +32,7 @@ Every detector of the registry with its own defaults, fitted on training rows, s
 without labels ([the clean protocol](../reproduce/README.md)); means over three seeds where chance
 plays a part, and one where it does not. The order is that of VUS-PR.
 
-![Average precision and F1 of events against training time]({files}/leaderboard.png)
+![Average precision, F1 of events and training time of every detector]({files}/leaderboard.png)
 
 ## How to read it
 

@@ -17,7 +17,6 @@ from reproduce.__main__ import tables
 from reproduce.catalogue import FIGURES, TABLES, figure, table
 from reproduce.data_command import data
 from reproduce.plan import Selection
-from reproduce.results import Results
 from reproduce.run import PUBLISHED
 from reproduce.run import Run as Experiment
 from reproduce.runner import RunEvent
@@ -119,30 +118,6 @@ def test_the_page_links_to_what_was_written(
     assert page == committed.replace("](results/", "](files/")
 
 
-def test_rows_from_before_a_column_was_measured_are_made_again_only_if_wanted(
-    reproduce: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
-) -> None:
-    rows = Results(tmp_path / "rows")
-    selection = Selection(datasets=("nips-ts",), quick=True)
-    runs = table("decisions").runs(selection)
-    old = [run for run in runs if run.detector in ("random", "pca")]
-    for run in runs:
-        rows.add(run, {"average_precision": 0.5} if run in old else {"event_f1": 0.5})
-    trial = ["decisions", "--quick", "--results", "rows", "--device", "cpu"]
-    done = reproduce(*trial)
-    assert "2 rows were made before a column of these tables was measured: --refresh" in done.stderr
-    assert f"0 runs to make, {len(runs)} are there" in done.stderr
-    assert "| random score | not run |" in done.stdout
-    done = reproduce(*trial, "--refresh")
-    assert f"2 runs to make, {len(runs) - 2} are there" in done.stderr
-    assert "--refresh" not in done.stderr
-    assert "| random score | not run |" not in done.stdout
-    # the others were left as they were
-    found = Results(tmp_path / "rows")
-    assert found.without(old, "event_f1") == []
-    assert {found.value(run, "event_f1") for run in runs if run not in old} == {0.5}
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -162,7 +137,6 @@ def test_rows_from_before_a_column_was_measured_are_made_again_only_if_wanted(
         (["table2", "--jobs", "0"], 2, "--jobs"),
         (["table2", "--protocol", "fair"], 2, "--protocol"),
         (["all", "--quick", "--no-run"], 2, "a trial takes no --page"),
-        (["decisions", "--refresh", "--no-run"], 2, "nothing is made with --no-run"),
         ([], 2, "Missing argument"),
     ],
     ids=str,

@@ -44,17 +44,6 @@ def test_a_row_without_a_measure_that_others_have_has_none(tmp_path: Path) -> No
     assert again.value(OTHER, "auroc") == 0.6
 
 
-def test_rows_without_a_value_in_a_column_are_found(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    results.add(RUN, {"f1": 0.5})
-    results.add(OTHER, {"event_f1": float("nan")})
-    absent = Run("smd", "random", CLEAN)
-    for rows in (results, Results(tmp_path)):
-        assert rows.without([RUN, OTHER, absent, RUN], "event_f1") == [RUN]
-        assert rows.without([RUN, OTHER], "f1") == [OTHER]
-        assert rows.without([RUN, OTHER], "auroc") == [RUN, OTHER]
-
-
 def test_a_row_replaces_an_older_one_of_its_run(tmp_path: Path) -> None:
     results = Results(tmp_path)
     results.add(RUN, {"f1": 0.5})
