@@ -8,12 +8,7 @@ from hypothesis import given
 
 from evaluation.awkward import PEERS, Pair, close, of_peer, scored
 from evaluation.slow import affiliation_oracle
-from subadjacent.evaluation.affiliation import (
-    affiliation,
-    affiliation_f1,
-    affiliation_precision,
-    affiliation_recall,
-)
+from subadjacent.evaluation.affiliation import affiliation
 
 
 def test_one_alarm_beside_one_event_by_hand() -> None:
@@ -54,9 +49,3 @@ def test_what_is_undefined() -> None:
     assert math.isnan(found.precision)
     assert found.recall == found.f1 == 0
     assert affiliation([1, 1], [1, 1]) == (1, 1, 1)
-
-
-def test_each_number_is_its_part() -> None:
-    rows = [0, 1, 0, 0, 1], [1, 0, 0, 1, 0]
-    parts = (affiliation_precision(*rows), affiliation_recall(*rows), affiliation_f1(*rows))
-    assert parts == affiliation(*rows)

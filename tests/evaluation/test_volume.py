@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evaluation import awkward
 from evaluation.awkward import AWKWARD, PEERS, Pair, of_peer, scored
 from evaluation.slow import volumes_oracle
-from subadjacent.evaluation.volume import VusVariant, volumes, vus_pr
+from subadjacent.evaluation.volume import VusVariant, volumes
 
 VARIANTS: tuple[VusVariant, ...] = ("tsb-ad", "original")
 # rows 2 and 3 are an event; the scores fall as 9 (row 1), 8 (row 2), 3 (row 4), 2, 1, 0
@@ -31,7 +31,7 @@ def test_tsb_ad_by_hand() -> None:
     positives = [2 + c / 2, 2 + c / 2, 2 + c, 2 + c, 2 + c, 2 + c]
     recalls = [min(1, h / p) for h, p in zip(credit, positives, strict=True)]
     soft = sum((recalls[i] - (recalls[i - 1] if i else 0)) * credit[i] / (i + 1) for i in range(6))
-    assert close(vus_pr(SCORES, LABELS, 2, thresholds=6), (plain + plain + soft) / 3)
+    assert close(volumes(SCORES, LABELS, 2, thresholds=6).pr, (plain + plain + soft) / 3)
 
 
 def test_original_by_hand() -> None:
@@ -45,7 +45,7 @@ def test_original_by_hand() -> None:
     soft = sum(
         (recalls[i] - recalls[i - 1]) * (heights[i] + heights[i - 1]) / 2 for i in range(1, 5)
     )
-    found = vus_pr(SCORES, LABELS, 2, variant="original", thresholds=6)
+    found = volumes(SCORES, LABELS, 2, variant="original", thresholds=6).pr
     assert close(found, (plain + plain + soft) / 3)
 
 
