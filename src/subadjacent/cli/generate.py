@@ -34,7 +34,7 @@ def generate(
         ),
     ] = 4_000,
     channels: Annotated[
-        int | None, typer.Option(min=1, help="Channels of a plant; 6 if left out.")
+        int | None, typer.Option(min=1, help="Channels of a plant; by default 6.")
     ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=option.LARGEST_SEED, help="Same seed, same series.")

@@ -64,7 +64,7 @@ def name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
 
 
 def _name_dates(axis: Axes, places: NDArray[np.float64], shown: slice) -> None:
-    """Round times, such as midnights, though a row seldom lies on each of them."""
+    """Ticks at round times, such as midnights, even if no row has that time."""
     first, last = places[shown.start], places[shown.stop - 1]
     step = next((step for step in STEPS if (last - first) / step <= MAX_TICKS), STEPS[-1])
     beginning = np.ceil((first - MONDAY) / step) * step + MONDAY

@@ -12,7 +12,7 @@ MAX_HEAD_BYTES = 65_536
 
 
 class TimedProtocol(HttpToolsProtocol):
-    """HTTP as uvicorn has it, with an end to waiting for a request that has begun to come.
+    """uvicorn's HTTP protocol with a time limit for receiving a request.
 
     The server itself waits without end for the first one, and for the rest of a later one.
     """
@@ -38,7 +38,7 @@ class TimedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, unless it is a head without an end."""
+        """Process received bytes; answer 400 if the request's head grows too long."""
         super().data_received(data)
         self._head = self._head + len(data) if self._is_in_head else 0
         if self._head > MAX_HEAD_BYTES and not self.transport.is_closing():

@@ -39,7 +39,7 @@ KINDS_IN_WORDS = {
 
 
 class PushResult(NamedTuple):
-    """Number of accepted, late and duplicate rows, answers, and columns that were left out."""
+    """Counts of accepted, late and duplicate rows; the answers; the ignored columns."""
 
     accepted: int
     late: int

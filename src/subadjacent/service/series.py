@@ -48,7 +48,7 @@ class LiveSeries:
         self.read(columns)
 
     def read(self, columns: tuple[Any, ...]) -> None:
-        """Take over what the tables say; the stream is dropped, for it may be ahead of them."""
+        """Reload from the tables; drop the stream, which may be ahead of them."""
         (
             self.id, self.name, channels, kind, self.model, self.first_row, self.first_number,
             self.rows, self.last_time, self.severity, self.warm_up,
@@ -142,7 +142,7 @@ class LiveSeries:
         model: int | None,
         folder: Path | None,
     ) -> None:
-        """Begin a stream with another model, or none, that knows the latest rows."""
+        """Begin a stream with another model, or none, and feed it the latest rows."""
         first = max(self.rows - REPLAYED_AT_ONCE, self.oldest_row(tables))
         process.begin(self.id, StreamStart(self.channels, self.name, folder))
         self._replay(tables, process, first)

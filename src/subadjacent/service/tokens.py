@@ -47,7 +47,7 @@ class Tokens:
 
 
 class TokenFile:
-    """The tokens of a file, as it is now: one that is taken out of it is refused from then on.
+    """The current tokens of a file; a removed token is refused at once.
 
     A file that is wrong, or gone, is logged once, and the earlier tokens stay: replacing
     the file must neither open the service nor lock everybody out.

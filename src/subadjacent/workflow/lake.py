@@ -136,7 +136,7 @@ class Lake:
             yield LakeFile.opened(str(path), name)
 
     def count(self, place: int) -> dict[str | None, int]:
-        """The rows of each entity in a file; refuses a file that is not like the first.
+        """The rows of each entity in a file; refuses other columns than the first file's.
 
         None names the only entity of a lake without a column of entities.
         """
@@ -149,7 +149,7 @@ class Lake:
 
 @dataclass(frozen=True, slots=True)
 class Cutting:
-    """How files are cut: the pack of each entity, the folder of pieces, rows of a chunk."""
+    """How files are cut: each entity's pack, the folder of pieces, rows per chunk."""
 
     lake: Lake
     packs: PackTable
@@ -157,7 +157,7 @@ class Cutting:
     chunk: int
 
     def cut(self, place: int) -> int | None:
-        """Cut a file into pieces, unless all its rows are of one pack; returns that pack then.
+        """Cut a file into pieces; if one pack has all its rows, return that pack instead.
 
         Pieces that a worker wrote before it died are written again, alike.
         """
@@ -179,7 +179,7 @@ class Cutting:
         return None
 
     def files_of(self, number: int, whole: Sequence[int]) -> list[LakeFile]:
-        """The files and pieces of a pack, in order; ``whole`` are places of files all of it."""
+        """The files and pieces of a pack, in order; ``whole`` are files of this pack alone."""
         folder = storage.within(self.folder, f"{number:08}")
         pieces: dict[int, list[str]] = {}
         for name in storage.names_in(folder):

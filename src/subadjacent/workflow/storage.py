@@ -1,4 +1,4 @@
-"""Where a lake lies: plain paths, read and written in place, or any address that fsspec knows.
+"""Files of a lake: plain paths, or any address that fsspec knows.
 
 A file at an address such as ``s3://lake/day.parquet`` is fetched to a temporary one while it is
 read, and written to a temporary one before it is sent: workers hold one file at a time on disk.
@@ -71,7 +71,7 @@ def fetched(address: str) -> Iterator[Path]:
 
 @contextmanager
 def sent(address: str) -> Iterator[Path]:
-    """A name to write to; what is written there is sent to an address, in place of what is there.
+    """A local name to write to; the file then replaces the one at the address.
 
     On plain paths the file appears whole or not at all.
     """
@@ -89,7 +89,7 @@ def sent(address: str) -> Iterator[Path]:
 
 
 def names_in(folder: str) -> list[str]:
-    """The names of what is in a folder, sorted; none where there is no folder."""
+    """The sorted names in a folder; empty if there is no such folder."""
     if is_path(folder):
         place = Path(folder)
         return sorted(file.name for file in place.iterdir()) if place.is_dir() else []

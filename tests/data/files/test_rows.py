@@ -208,7 +208,7 @@ def test_a_first_column_of_times_is_the_time_whatever_its_name(write: Any) -> No
 def test_dates_are_preferred_to_a_counter_and_two_of_them_are_refused(write: Any) -> None:
     assert open_files([write("ts,date,a\n0,2024-01-01,1\n1,2024-01-02,1\n")]).time == "date"
     message = refused(write("date,time,a\n2024-01-01,2024-01-01,1\n"))
-    assert "date, time could all be it: name the one to use" in message
+    assert "date, time could each be the time: name the one to use" in message
 
 
 def test_row_numbers_without_a_name_are_left_out(write: Any) -> None:

@@ -113,7 +113,7 @@ def test_a_clock_gives_way_to_dates_and_a_counter_to_a_clock(opened: Any) -> Non
 
 def test_two_times_are_refused(opened: Any) -> None:
     content = "timestamp,date,time,a\n2024-01-31,2024-01-31,12:00,1\n"
-    with pytest.raises(InputError, match=r"date\+time, timestamp could all be it"):
+    with pytest.raises(InputError, match=r"date\+time, timestamp could each be the time"):
         opened(content)
     assert opened(content, "timestamp").channels == ("a",)
 

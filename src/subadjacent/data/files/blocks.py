@@ -34,7 +34,7 @@ HOUR = 3600
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some rows of a file, and where each of them stands in it."""
+    """Some rows of a file, with the line or row number of each."""
 
     frame: pl.DataFrame
     file: str

@@ -110,7 +110,7 @@ class PrometheusAPI:
 
 
 def read_secret(path: Path) -> str:
-    """The one line that a file of a token or a password holds."""
+    """Read the token or password in the only line of a file."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -122,7 +122,7 @@ def read_secret(path: Path) -> str:
 
 
 def check_secrets(settings: WatchSettings) -> None:
-    """Refuse, before anything is done, a file of a token or a password that cannot be used."""
+    """Refuse an unusable token or password file before any work begins."""
     for path in (settings.token_file, settings.password_file):
         if path is not None:
             try:
