@@ -127,7 +127,7 @@ def page(
 
 
 def _segments(marks: Any, assessment: Assessment, name: str) -> list[Segments]:
-    """Marked segments of each series; none where there are no marks."""
+    """Marked segments of each series; empty without marks."""
     if marks is None:
         return [[] for _ in assessment.series]
     return marked_segments(marks, assessment.table, name)

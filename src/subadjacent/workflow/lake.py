@@ -130,7 +130,7 @@ class Lake:
 
     @contextmanager
     def fetched(self, place: int) -> Iterator[LakeFile]:
-        """A file, kept on this machine while it is read more than once."""
+        """A local copy of a file, kept while it is read more than once."""
         address, name = self.files[place]
         with only_our_errors(name), storage.fetched(address) as path:
             yield LakeFile.opened(str(path), name)

@@ -145,7 +145,7 @@ def parse_table(data: Any, first: int, last: int, step: int) -> Table:
             for time, text in series.get("values", ()):
                 tick, off = divmod(round(time * MILLISECONDS) - first, step)
                 if off or not 0 <= tick < size:
-                    raise ValueError(f"it has a value at {time}, which was not asked for")
+                    raise ValueError(f"it has a value at {time}, which was not requested")
                 value = float(text)
                 column[tick] = value if abs(value) <= LARGEST else math.nan
             table[labels] = column
