@@ -161,8 +161,8 @@ def _make(plan: Plan, rows: Results, place: RunContext, *, quiet: bool) -> list[
     from reproduce.runner import make
 
     say(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
-    with Bar("running", quiet=quiet, clock=False) as bar:
-        watch = RunProgress(plan.runs, place.jobs, bar, quiet=quiet)
+    with Bar("running", quiet=quiet) as bar:
+        watch = RunProgress(bar, quiet=quiet)
         steps = make(plan.runs, rows, place, watch)
     failed = [f"{step.run.describe()}: {step.error}" for step in steps]
     for figure in plan.compute:

@@ -213,19 +213,21 @@ def test_failures_are_listed_at_the_end_and_the_rest_is_there(command: Run, tmp_
     assert "| NeurIPS-TS | 1 (1) |" in done.stdout
 
 
-def test_progress_shows_the_run_and_the_time_left() -> None:
-    from reproduce.progress import RunProgress
+def test_progress_shows_what_is_done_and_what_is_running() -> None:
+    from reproduce.progress import RunProgress, in_words
     from subadjacent.cli.progress import Bar
 
     runs = tuple(Experiment("msl", "random", PUBLISHED, seed) for seed in range(4))
     with Bar("running", quiet=True) as bar:
-        watch = RunProgress(runs, 1, bar, quiet=True)
+        watch = RunProgress(bar, quiet=True)
         begun = RunEvent(runs[0], 0, 4, begun=True)
         watch(begun)
         assert watch.words(begun) == "0 of 4 runs · msl random published, seed 0"
-        done = RunEvent(runs[0], 1, 4, seconds=20.0)
+        done = RunEvent(runs[0], 1, 4)
         watch(done)
-        assert watch.words(done) == "1 of 4 runs · about 60 s left"
+        assert watch.words(done) == "1 of 4 runs"
+    words = {40: "40 s", 720: "12 min", 12_600: "3.5 h"}
+    assert {seconds: in_words(seconds) for seconds in words} == words
 
 
 def test_every_option_is_in_the_readme() -> None:
