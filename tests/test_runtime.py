@@ -86,13 +86,13 @@ def test_threads_are_used_where_work_is_worth_them_and_cores_are_there(
     assert len(set(side_by_side(who, [1, 2], worth_it=worth_it))) == threads
 
 
+def threads(_item: Any = None) -> list[int]:
+    """Threads of each library of linear algebra."""
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+
 @pytest.mark.parametrize("worth_it", [False, True])
 def test_linear_algebra_keeps_to_one_thread_meanwhile_and_is_let_go_again(worth_it: bool) -> None:
-    def threads(_item: Any = None) -> list[int]:
-        return [
-            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
-        ]
-
     np.ones((2, 2)) @ np.ones((2, 2))
     before = threads()
     for found in side_by_side(threads, [1, 2, 3], worth_it=worth_it):
@@ -130,11 +130,6 @@ def test_what_needs_torch_says_what_to_install() -> None:
 
 
 def test_a_caller_in_another_thread_does_not_lift_the_limit() -> None:
-    def threads() -> list[int]:
-        return [
-            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
-        ]
-
     def meanwhile(_item: int) -> list[int]:
         other = threading.Thread(target=side_by_side, args=(str, [0]), kwargs={"worth_it": False})
         other.start()
@@ -146,20 +141,16 @@ def test_a_caller_in_another_thread_does_not_lift_the_limit() -> None:
     assert threads() == before
 
 
-@pytest.mark.parametrize(
-    ("progress", "share", "words"),
-    [
+def test_progress_is_a_share_and_words() -> None:
+    for progress, share, words in (
         (Progress("scoring", 300, 1200, "rows"), 0.25, "25% of 1,200 rows"),
         (Progress("training", 1, 4, "steps", "epoch 1"), 0.25, "25% of 4 steps, epoch 1"),
         (Progress("scoring", 1300, 1200, "rows"), 1.0, "100% of 1,200 rows"),
         (Progress("drawing", 0, 0, ""), None, ""),
         (Progress("drawing", 1, 1, ""), 1.0, ""),
         (Progress("fitting", 0, 0, "rows", "axes"), None, "axes"),
-    ],
-)
-def test_progress_is_a_share_and_words(progress: Progress, share: float | None, words: str) -> None:
-    assert share_done(progress) == share
-    assert in_words(progress) == words
+    ):
+        assert (share_done(progress), in_words(progress)) == (share, words)
 
 
 def test_uncounted_work_reports_its_beginning_and_its_end() -> None:
