@@ -144,15 +144,13 @@ def _means(datasets: tuple[str, ...], results: Results, selection: Selection) ->
 
 
 def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
-    # where anomalies follow each other closely, every alarm touches one
-    columns = [one for one in COLUMNS if dataset != SYNTHETIC or one not in OF_ALARMS]
     rows = [
         (
             label_of(variant),
             (
                 *(
                     column.cell(results, seeds(variant, dataset, CLEAN, selection))
-                    for column in columns
+                    for column in COLUMNS
                 ),
                 published_cell(variant, dataset, results, selection),
             ),
@@ -163,7 +161,7 @@ def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
         f"{Leaderboard.name}-{dataset}",
         f"{dataset_title(dataset, results, selection.quick)}: {Leaderboard.title.lower()}",
         "detector",
-        (*(column.heading for column in columns), POINT_ADJUSTED.heading),
+        (*(column.heading for column in COLUMNS), POINT_ADJUSTED.heading),
         _ordered(rows),
         (_random_words(dataset, results, selection),),
     )
