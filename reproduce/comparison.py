@@ -224,7 +224,9 @@ class Comparison:
         return [self._table(protocol, metric, results, selection) for protocol, metric in shown]
 
     def _variants(self, protocol: str) -> tuple[Variant, ...]:
-        controls = PUBLISHED_CONTROLS if protocol == PUBLISHED else CLEAN_CONTROLS
+        # the others do not depend on the setting of an ablation, and stand in the main tables
+        few = protocol == PUBLISHED or self.ablation
+        controls = PUBLISHED_CONTROLS if few else CLEAN_CONTROLS
         return (
             tuple(variant for variant in self.variants if protocol in variant.protocols) + controls
         )
