@@ -1,4 +1,4 @@
-"""Text that came from outside (names of files, channels, entities), made safe to show to people.
+"""Makes text from outside, such as names of files and channels, safe to display.
 
 A terminal obeys control characters: a name may hold one that clears the screen, sets the title or
 writes the rest of the line backwards. They are shown as escapes instead, as Python writes them.

@@ -6,35 +6,14 @@ import csv
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, Load, Run, page_with, rows_of
 from reproduce.cases.streams import LiveStream, live_stream
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-
-Load = Callable[[str], ModuleType]
-Run = Callable[..., str]
-
-
 pytestmark = pytest.mark.sweep
-
-
-def rows_of(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def page_with(mark: str, folder: Path) -> Path:
-    page = folder / "page.md"
-    page.write_text(f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n", encoding="utf-8")
-    return page
-
-
-BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
 
 
 def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> None:
@@ -106,53 +85,9 @@ def test_explanations_of_a_departure_are_a_row_each(run: Run, load: Load, tmp_pa
     assert list(load("explanations").seeds("3-5")) == [3, 4, 5]
 
 
-def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> None:
-    found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
-    small = ("--axis", "rows", "--sizes", 300, "--detector", "default")
-    said = run("growth", "measure", "--csv", found, *small)
-    assert said.count("default, fit: ") == said.count("default, score: ") == 1
-    machine, *rows = rows_of(found)
-    assert machine["axis"] == "machine"
-    assert [row["state"] for row in rows] == [""] * 2
-    assert all(float(row["seconds"]) > 0 and float(row["mib"]) >= 0 for row in rows)
-    # scoring so few rows takes next to nothing beyond what fitting left
-    assert float(rows[0]["mib"]) > 0
-    # what is there is not measured again
-    assert run("growth", "measure", "--csv", found, *small) == ""
-    run("growth", "report", "--csv", found, "--output", page)
-    assert re.search(r"\| default, fit \| [\d.]+ \|  \|", page.read_text())
-    assert (tmp_path / "growth_rows.svg").stat().st_size < 50_000
-
-
-def test_growth_gives_up_a_point_over_its_limit_and_tries_no_larger_one(
-    run: Run, tmp_path: Path
-) -> None:
-    found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
-    small = ("--axis", "rows", "--sizes", 300, 600, "--detector", "default", "--limit", 0.05)
-    run("growth", "measure", "--csv", found, *small)
-    _, *rows = rows_of(found)
-    assert [(row["size"], row["phase"], row["state"]) for row in rows] == [
-        ("300", "fit", "over the limit"),
-        ("300", "score", "over the limit"),
-    ]
-    run("growth", "report", "--csv", found, "--output", page)
-    assert "| default, fit | over the limit |" in page.read_text()
-
-
-def test_the_cost_of_a_window_is_measured(load: Load) -> None:
-    growth = load("growth")
-    growth.STEP_POINTS, growth.SCORED_ROWS = 200, 400
-    step, scoring = growth.costs_of_window(50)
-    assert (step["phase"], scoring["phase"]) == ("training step", "scoring")
-    assert step["seconds"] > 0
-    assert scoring["seconds"] > 0
-
-
 # scripts that print and write nothing: arguments, a pattern, and how often it is found
 PRINTED: dict[str, tuple[str, str, int]] = {
     "start": ("--rounds 1", r"[\d.]+ s\b", 6),
-    "memory": ("--rows 400 --channels 2 --max-training-time 1s", "x the data", 1),
-    "fit_time": ("--rows 200 --channels 2 --size tiny", "of training", 1),
     "score_file": ("--rows 500 --channels 2", r"^ +500 +[\d.]+ +\d{2,} +\d+$", 1),
     "latency": (
         "--repeats 5 --rows 400 --threads 1 --profile",
@@ -227,7 +162,7 @@ def test_files_of_every_kind_are_read_as_the_committed_table_says(run: Run, tmp_
     run("table_readers", "--readers", "ours", "--output", found)
     with (
         found.open(newline="") as file,
-        (FOLDER / "reports" / "table_readers.csv").open(newline="") as committed,
+        (REPORTS / "table_readers.csv").open(newline="") as committed,
     ):
         expected = [(row["kind"], row["ours"]) for row in csv.DictReader(committed)]
         assert [(row["kind"], row["ours"]) for row in csv.DictReader(file)] == expected
@@ -367,25 +302,6 @@ def test_sizes_of_saved_streams_are_written(run: Run, tmp_path: Path) -> None:
     assert report.read_text(encoding="utf-8") == said
     written = [(row["model"], row["rows"]) for row in rows_of(report)]
     assert written == [("no", "80"), ("no", "100"), ("yes", "80"), ("yes", "100")]
-
-
-def test_the_table_of_many_machines(
-    load: Load,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows = tmp_path / "rows.csv"
-    words = "--seconds-per-series 0.01 --seconds-per-task 0.001 --series 10000 --machines 1 2"
-    paths = ["--output", str(rows)]
-    small = ["--series-a-task", "100", "--days-between-failures", "30", "--seeds", "1"]
-    monkeypatch.setattr(sys, "argv", ["many_machines", *words.split(), *paths, *small])
-    load("many_machines").main()
-    with rows.open(newline="") as file:
-        found = list(csv.DictReader(file))
-    assert [row["machines"] for row in found] == ["1", "2"]
-    assert all(0.5 < float(row["efficiency"]) <= 1.2 for row in found)
-    assert "| 2 | 30 d | 100 |" in capsys.readouterr().out
 
 
 def test_what_ray_costs(tmp_path: Path) -> None:

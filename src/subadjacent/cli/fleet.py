@@ -1,4 +1,4 @@
-"""`subadjacent fleet`: one model an entity, for many entities."""
+"""`subadjacent fleet`: one model per entity, for many entities."""
 
 from __future__ import annotations
 

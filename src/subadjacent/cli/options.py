@@ -143,7 +143,7 @@ def _check_model(path: Path) -> Path:
 
 
 def check_table(target: str | None) -> str | None:
-    """Refuse a file name of another kind."""
+    """Refuse an output file that is neither CSV nor Parquet."""
     if target not in (None, STANDARD_OUTPUT) and not target.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(f"must end in .csv or .parquet, or be -; got {target!r}")
     return target

@@ -1,4 +1,4 @@
-"""`subadjacent score`: one score a row, from a fitted model, in bounded memory."""
+"""`subadjacent score`: one score per row, from a fitted model, in bounded memory."""
 
 from __future__ import annotations
 

@@ -253,7 +253,7 @@ def epoch_seconds(number: float) -> float | None:
 
 
 def to_json(time: Any) -> Any:
-    """A time as JSON holds it; ``from_json`` gives it back as it came."""
+    """A time as a JSON value; ``from_json`` is the inverse."""
     if isinstance(time, np.datetime64):
         time = time.astype("datetime64[us]").item()
     if isinstance(time, date):

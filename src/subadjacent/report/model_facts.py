@@ -38,7 +38,7 @@ class AttentionMatrix(NamedTuple):
 
 
 def attention(detector: BaseDetector, series: TrainSeries, row: int) -> AttentionMatrix | None:
-    """The attention in the window that a row is scored by; None where the model has none."""
+    """The attention in the window that scores a row; None without attention."""
     model = detector.models_.of(series.entity)
     if not isinstance(model, HasAttention):
         return None

@@ -138,7 +138,7 @@ class AnomalyTransformer(Network):
 
 
 def _both_phases(series: Tensor, prior: Tensor) -> Tensor:
-    """The discrepancy twice: to be learned by the series alone, and by the prior alone."""
+    """The discrepancy twice: with gradients of the series only, and of the prior only."""
     return torch.stack([discrepancy(series, prior.detach()), discrepancy(series.detach(), prior)])
 
 

@@ -74,7 +74,7 @@ class Scale(nn.Module):
         self.forecast = nn.Linear(width, channels)
 
     def features(self, points: Tensor) -> Tensor:
-        """Features of points (B, N, …); the state of a point is that of ``skip`` points before.
+        """Features of points (B, N, …), from the state ``skip`` points before.
 
         Points that many apart form series of their own, so that one call runs all of them.
         """
@@ -89,7 +89,7 @@ class Scale(nn.Module):
         return together[:, :n]
 
     def forecasts(self, features: Tensor) -> Tensor:
-        """Values (B, N, C), forecast from the features ``skip`` points before; none are zeros."""
+        """Values (B, N, C) forecast from features ``skip`` points before, zeros at the start."""
         n = features.shape[1]
         before = functional.pad(features, (0, 0, min(self.skip, n), 0))[:, :n]
         forecasts: Tensor = self.forecast(before)

@@ -1,4 +1,4 @@
-"""TimesNet: a window is laid out in rows of one period each, and read like a picture.
+"""TimesNet: convolutions over a window laid out as an image, one period per line.
 
 Wu, Hu, Liu, Zhou, Wang and Long, "TimesNet: Temporal 2D-Variation Modeling for General Time Series
 Analysis", ICLR 2023.
@@ -145,7 +145,7 @@ def spectrum(points: Tensor) -> Tensor:
 
 
 def strongest(strengths: Tensor, count: int) -> list[int]:
-    """The strongest frequencies, strongest first; 0, the mean, is none."""
+    """The strongest frequencies, strongest first, without frequency 0, the mean."""
     frequencies: list[int] = (strengths[1:].topk(count).indices + 1).tolist()
     return frequencies
 

@@ -21,7 +21,7 @@ join series on series.id = alarms.series
 
 
 def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
-    """An alarm as clients read it; row numbers stand for times where rows have none."""
+    """An alarm as clients read it, with row numbers if its rows have no times."""
     kind = TimeKind(found["time_kind"])
     counted = kind is TimeKind.none
     return {
@@ -45,7 +45,7 @@ def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
 
 
 def find_alarm(tables: sqlite3.Connection, key: int) -> dict[str, Any]:
-    """One alarm; refused where there is none."""
+    """The alarm with this number; raise a refusal if there is none."""
     found = tables.execute(f"{SELECT_ALARMS} where alarms.id = ?", (key,)).fetchone()
     if found is None:
         raise not_found("alarm", key)

@@ -78,7 +78,7 @@ TOKEN = {
 
 
 def with_routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]) -> FastAPI:
-    """All that can be asked, and the page."""
+    """The application with all HTTP routes and the page."""
     app = FastAPI(
         title="subadjacent",
         version=subadjacent.__version__,
@@ -102,7 +102,7 @@ def with_routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]
 
 
 def _describe_tokens(app: FastAPI) -> None:
-    """Say in the description that there may be tokens: the guard asks for them, not a route."""
+    """Add tokens to the API description: the guard requires them, not a route."""
     plain = app.openapi
 
     def described() -> dict[str, Any]:

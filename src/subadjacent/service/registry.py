@@ -129,14 +129,14 @@ class SeriesRegistry:
         return self.process.learn()
 
     def do_chores(self, changes: Changes) -> None:
-        """Do what can wait, such as deleting old rows."""
+        """Do deferred work, such as deleting old rows."""
         for chore in self.chores:
             chore(changes)
 
     # called for clients, in the event loop
 
     def find(self, name: str) -> LiveSeries:
-        """The series of a name; refused where there is none."""
+        """The series with this name; raise a refusal if there is none."""
         if (series := self.series.get(name)) is None:
             raise not_found("series", name)
         return series

@@ -1,4 +1,4 @@
-"""Deletes old rows and alarms, a few a second."""
+"""Deletes old rows and alarms, a few per second."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ times as many."""
 def serve(
     settings: Settings, *, listening: Callable[[str], None], background: Background | None = None
 ) -> None:
-    """Serve until SIGINT or SIGTERM; ``listening`` is told the address once there is one."""
+    """Serve until SIGINT or SIGTERM; call ``listening`` with the address once it is bound."""
     settings.check()
     with lock_folder(settings.data):
         # what is wrong with it is said before anything is served
@@ -71,7 +71,7 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
 
 
 class _Server(uvicorn.Server):
-    """A server that lets listeners go before it waits for requests to end."""
+    """A server that disconnects event listeners before it waits for open requests."""
 
     def __init__(self, config: uvicorn.Config, app: Guard) -> None:
         super().__init__(config)

@@ -192,7 +192,7 @@ class JobStarted(BaseModel):
 
 
 class Health(BaseModel):
-    """The service is there."""
+    """The answer of a service that runs."""
 
     status: Literal["ok"]
 

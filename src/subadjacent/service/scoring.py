@@ -63,7 +63,7 @@ class StreamStart(NamedTuple):
 
 
 class ScoreCall(NamedTuple):
-    """Rows of one series to score; ``start`` is given for a stream that does not exist yet."""
+    """Rows of one series to score; ``start`` is set for a new stream."""
 
     key: int
     rows: Array
@@ -126,7 +126,7 @@ class ScoringProcess:
             ) from error
 
     def drop(self, key: int) -> None:
-        """Forget a stream; no result is waited for."""
+        """Forget a stream without waiting for its results."""
         if self._pool is not None:
             self._submit(drop, key)
 

@@ -54,7 +54,7 @@ class LiveSeries:
         self.read(columns)
 
     def read(self, columns: tuple[Any, ...]) -> None:
-        """Take over what the tables say; the stream is dropped, for it may be ahead of them."""
+        """Reload from the tables; drop the stream, which may be ahead of them."""
         (
             self.id, self.name, channels, kind, self.model, self.first_row, self.first_number,
             self.rows, self.last_time, self.severity, self.warm_up,
@@ -148,7 +148,7 @@ class LiveSeries:
         model: int | None,
         start: StreamStart,
     ) -> None:
-        """Begin a stream with another model, or none, that knows the latest rows."""
+        """Begin a stream with another model, or none, and feed it the latest rows."""
         first = max(self.rows - REPLAYED_AT_ONCE, self.oldest_row(tables))
         process.call(begin, self.id, start)
         self._replay(tables, process, first)

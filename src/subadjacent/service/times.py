@@ -22,7 +22,7 @@ FURTHEST_ZONE = 14.0 * HOUR
 
 
 class TimeKind(StrEnum):
-    """How a series writes its times; one kind a series."""
+    """How the times of a series are written; a series has one kind."""
 
     none = "none"  # no times: rows are counted
     number = "number"  # plain numbers
@@ -31,7 +31,7 @@ class TimeKind(StrEnum):
 
 
 def read_time(value: Any) -> tuple[float, TimeKind]:
-    """A time as it came in JSON, as a number and the kind that it is of."""
+    """Read a time from JSON as a number, and its kind."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -51,7 +51,7 @@ def read_time(value: Any) -> tuple[float, TimeKind]:
 
 
 def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:
-    """Times of rows that came together: all of one kind."""
+    """Read the times of one batch of rows, which must all be of one kind."""
     times, kind = [], None
     for value in values:
         time, own = read_time(value)
@@ -74,7 +74,7 @@ def check_dates(times: Sequence[float] | None, kind: TimeKind) -> None:
 
 
 def check_ahead(times: Sequence[float] | None, kind: TimeKind, days: float, now: float) -> None:
-    """Refuse dates too far ahead of our clock: all rows after one of them would come late.
+    """Refuse dates too far ahead of our clock: every row after them would be late.
 
     Dates without a zone are those of a clock that may be half a day ahead, or more.
     """

@@ -17,7 +17,7 @@ MIN_TOKEN_LENGTH = 16
 
 
 class TokenFile:
-    """The tokens of a file, as it is now: one that is taken out of it is refused from then on.
+    """The current tokens of a file; a removed token is refused at once.
 
     Without a file, everything is allowed. A file that is wrong, or gone, is logged once, and the
     earlier tokens stay: replacing the file must neither open the service nor lock everybody out.

@@ -51,7 +51,7 @@ class Webhooks:
             registry.on_alarm.append(self.follow)
 
     def start(self) -> None:
-        """Begin with what is left of the last time."""
+        """Start sending, first the deliveries that the last run left."""
         self._tasks = [
             asyncio.create_task(self._send_all(address, wake))
             for address, wake in zip(self._addresses, self._wake, strict=True)

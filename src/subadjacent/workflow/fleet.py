@@ -1,4 +1,4 @@
-"""A fleet: one detector an entity, for so many entities that they do not fit into memory.
+"""A fleet: one detector per entity, for more entities than fit into memory.
 
 Rows are laid out in packs. Each pack is a task for the processes or machines of ``spread``, and
 leaves its part of the results on disk, whole or not at all. A run that was interrupted resumes:
@@ -241,7 +241,7 @@ def _fingerprint(
 
 @contextmanager
 def _reserved(folder: Path, run: dict[str, Any]) -> Iterator[None]:
-    """Reserve a folder for a new run, or for the run that it holds; refuse any other."""
+    """Reserve a folder for a new run or to resume its run; refuse others."""
     path = folder / RUN
     if not path.exists():
         contents = sorted(file.name for file in folder.iterdir()) if folder.exists() else []

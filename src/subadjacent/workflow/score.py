@@ -1,4 +1,4 @@
-"""Files and a fitted detector → one score a row, in bounded memory where the detector allows."""
+"""Files and a fitted detector → one score per row, in bounded memory if possible."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _score_in_parts(
 
 
 class _EntityScores:
-    """The scores of one entity so far, its rows without a score, and their places among all."""
+    """One entity's scores so far, its unscored rows, and their places among all rows."""
 
     def __init__(self, scorer: PiecewiseScorer) -> None:
         self._scorer = scorer

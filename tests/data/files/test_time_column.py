@@ -115,7 +115,7 @@ def test_what_is_no_time_is_refused_with_its_place_and_the_way_out(opened: Any) 
         ),
         (
             "timestamp,date,time,a\n2024-01-31,2024-01-31,12:00,1\n",
-            *({}, r"date\+time, timestamp could all be it: name the one to use"),
+            *({}, r"date\+time, timestamp could each be the time"),
         ),
         (
             "time,a\n23:59,1\n00:01,2\n",

@@ -41,7 +41,7 @@ def is_numbers(dtype: pl.DataType) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some rows of a file, and where each of them stands in it."""
+    """Some rows of a file, with the line or row number of each."""
 
     frame: pl.DataFrame
     file: str

@@ -191,7 +191,7 @@ def counts_rows(column: pl.Series) -> bool:
 
 
 def read_labels(cells: pl.Series, *, signed: bool) -> pl.Series:
-    """Labels as 8-bit integers, 1 for anomalous; null where a cell is none.
+    """Labels as 8-bit integers, 1 for anomalous; null where a cell is not a label.
 
     Where labels are ``signed``, -1 is anomalous and 1 normal.
     """
@@ -206,7 +206,7 @@ def read_labels(cells: pl.Series, *, signed: bool) -> pl.Series:
 
 
 def is_signed(cells: pl.Series) -> bool | None:
-    """Whether -1 stands among labels; None where there are only ones, which tell nothing."""
+    """Whether labels contain -1; None if all are 1, which does not decide."""
     words = set(_words(cells).unique().to_list())
     if SIGN in words:
         return True

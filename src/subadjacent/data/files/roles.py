@@ -223,7 +223,7 @@ def _without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _row_numbers(sample: Block, columns: Sequence[str], unnamed: Collection[str]) -> dict[str, str]:
-    """Columns that count the rows, and have such a name or none."""
+    """Columns that count the rows, with no name or one such as ``index``."""
     called, flat = columns_named(ROW_NAMES, columns), set(sample.frame.columns)
     maybe = [column for column in columns if column in flat and column in (*called, *unnamed)]
     counting = [column for column in maybe if counts_rows(sample.frame[column])]
@@ -244,7 +244,7 @@ def _refuse_no_channels(sample: Block, left_out: Mapping[str, str]) -> None:
 
 
 def _left_out_notes(left_out: Mapping[str, str]) -> list[str]:
-    """One note for all columns that are left out for one reason."""
+    """One note per reason, on all columns that are ignored for it."""
     notes = []
     for why in dict.fromkeys(left_out.values()):
         columns = [repr(column) for column, reason in left_out.items() if reason == why]

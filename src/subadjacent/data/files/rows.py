@@ -80,7 +80,7 @@ class Rows:
 
     @property
     def named(self) -> Columns:
-        """The column of each role in the files; two that are joined have no name."""
+        """The column of each role; None for a time that is joined from two columns."""
         joined = self._time is not None and self._time.is_joined
         return Columns(time=None if joined else self.time, entity=self.entity, label=self.label)
 

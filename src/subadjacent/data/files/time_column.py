@@ -35,7 +35,7 @@ class TimeColumn:
 
     @classmethod
     def of(cls, given: str, columns: Sequence[str]) -> TimeColumn:
-        """The column, or two such as ``date+time``, that a name stands for."""
+        """The column with this name, or two columns such as ``date+time``."""
         for place, mark in enumerate(given):
             pair = (given[:place], given[place + 1 :])
             if mark == JOIN and given not in columns and set(pair) <= set(columns):
@@ -104,7 +104,8 @@ def find_time(
     if len(best) > 1:
         names = ", ".join(column.name for column in best)
         raise InputError(
-            f"{source.name} must have one time column; {names} could all be it: name the one to use"
+            f"{source.name} must have one time column; {names} could each be the time: "
+            "name the one to use"
         )
     if best:
         return best[0], known[best[0]]

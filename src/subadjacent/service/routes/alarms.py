@@ -24,7 +24,7 @@ router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 async def list_alarms(
     request: Request,
     series: Annotated[
-        str | None, Query(max_length=200, description="Its name; of all series if left out.")
+        str | None, Query(max_length=200, description="Name of the series; by default all series.")
     ] = None,
     state: Annotated[Literal["open", "closed", "all"], Query(description="Which of them.")] = "all",
     limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = DEFAULT_LIMIT,

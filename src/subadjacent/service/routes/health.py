@@ -35,5 +35,5 @@ async def ready(request: Request) -> Response:
     """Rows can be taken."""
     registry: SeriesRegistry = request.app.state.registry
     if not registry.writer.is_alive:
-        raise Refusal(503, "the service starts or ends: try again in a moment")
+        raise Refusal(503, "the service is starting or stopping: try again in a moment")
     return Json({"status": "ok"})

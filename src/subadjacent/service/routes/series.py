@@ -110,7 +110,7 @@ async def get_history(
     request: Request,
     name: SeriesName,
     before: Annotated[
-        int | None, Query(ge=0, le=2**62, description="A row's number; the newest if left out.")
+        int | None, Query(ge=0, le=2**62, description="A row's number; by default the newest.")
     ] = None,
     limit: Annotated[
         int, Query(ge=1, le=MAX_HISTORY, description="Rows that are looked at.")

@@ -109,7 +109,7 @@ class PrometheusAPI:
 
 
 def read_secret(path: Path) -> str:
-    """The one line that a file of a token or a password holds."""
+    """Read the token or password in the only line of a file."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -121,7 +121,7 @@ def read_secret(path: Path) -> str:
 
 
 def check_secrets(settings: WatchSettings) -> None:
-    """Refuse, before anything is done, a file of a token or a password that cannot be used."""
+    """Refuse an unusable token or password file before any work begins."""
     for path in (settings.token_file, settings.password_file):
         if path is not None:
             try:
@@ -144,7 +144,7 @@ def parse_table(data: Any, first: int, last: int, step: int) -> Table:
             for time, text in series.get("values", ()):
                 tick, off = divmod(round(time * MILLISECONDS) - first, step)
                 if off or not 0 <= tick < size:
-                    raise ValueError(f"it has a value at {time}, which was not asked for")
+                    raise ValueError(f"it has a value at {time}, which was not requested")
                 value = float(text)
                 column[tick] = value if abs(value) <= LARGEST else math.nan
             table[labels] = column

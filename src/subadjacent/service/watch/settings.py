@@ -1,4 +1,4 @@
-"""What to watch, and how: from a TOML file, from the options of the command, or from both."""
+"""What to watch, and how: from a TOML file, the command's options, or both."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class WatchSettings(Section):
 def read_settings(
     path: Path | None, given: Mapping[str, Any], exprs: tuple[str, ...]
 ) -> WatchSettings:
-    """Settings of a TOML file, with what was ``given`` as options in place of what it says.
+    """Settings of a TOML file; options that were ``given`` override it.
 
     ``exprs`` are queries from the command line, each named by its own text. What a file says once
     for all queries (``INHERITED``) holds for those that say nothing else.
@@ -163,7 +163,9 @@ def read_settings(
     every = [{"name": name} | shared | query | asked for name, query in queries.items()]
     every += [{"name": expr, "expr": expr} | shared | asked for expr in exprs]
     if not every:
-        raise InputError(f"{where}queries must name at least one: add --query, or [queries.NAME]")
+        raise InputError(
+            f"{where}queries must have at least one entry: add --query, or [queries.NAME]"
+        )
     if len({query["name"] for query in every}) < len(every):
         raise InputError(f"{where}queries must each be given once, under a name of their own")
     try:
