@@ -13,6 +13,7 @@ import torch
 from benchmark_scripts import Load, page_with
 from reproduce.cases.departures import DepartureCase
 from reproduce.cases.streams import LiveStream, live_stream
+from subadjacent import multivariate
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 
@@ -247,3 +248,33 @@ def test_what_was_not_measured_anew_stays(load: Load) -> None:
         row("MSL", alone, 4),
         row("MSL", chance, 5),
     ]
+
+
+def test_alarms_are_compared_by_their_events_by_hand(load: Load) -> None:
+    data = load("decision_data")
+    once = data.Found.of(SimpleNamespace(severity=2.0, first=10, last=12))
+    twice = data.Found.of(said(10, 40, severity=3.0, occurrences=((10, 12), (30, 40))))
+    assert (once.events, once.span) == (((10, 12),), (10, 12))
+    assert twice.span == (10, 40)
+    assert [twice.touches([span]) for span in ((0, 10), (13, 29), (40, 50))] == [True, False, True]
+    assert np.flatnonzero(data.rows_in([once, twice], 35)).tolist() == [10, 11, 12, *range(30, 35)]
+
+
+def test_an_alarm_misses_a_jump_by_the_rows_at_its_ends(load: Load) -> None:
+    decision = load("decision")
+    jump = 100, 119
+    assert decision._miss(*jump, [(0, 50), (90, 130), (98, 125)]) == (-2, 6)
+    assert decision._miss(*jump, [(124, 200)]) == (24, 81)
+    assert decision._miss(*jump, [(125, 200), (0, 94)]) is None
+    entity = load("decision_data").with_jumps(4, 0)
+    plain = multivariate(n=len(entity.test), channels=4, seed=0, kinds=())
+    changed = entity.test != plain.test
+    # one channel at a time, and no other row
+    assert (changed.sum(axis=1) == entity.labels).all()
+    assert 25 <= entity.labels.sum() <= 300
+
+
+def test_stationary_rows_have_unit_deviation_and_their_correlation(load: Load) -> None:
+    rows = load("decision_data").stationary_rows("AR 0.9", 20_000, 3, seed=0)
+    assert rows.std(axis=0) == pytest.approx(1, abs=0.1)
+    assert np.mean(rows[1:] * rows[:-1]) == pytest.approx(0.9, abs=0.1)

@@ -16,18 +16,38 @@ from reproduce.cases.streams import LiveStream, live_stream
 pytestmark = pytest.mark.sweep
 
 
-def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> None:
-    found = tmp_path / "false_alarms.csv"
-    small = ("--processes", "white", "AR 0.5", "--sizes", "200x2", "--seeds", 2, "--jobs", 1)
-    run("false_alarms", "--output", found, *small)
+def test_every_measure_of_alarms_is_written_once_for_a_state(
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    decision, found = load("decision"), tmp_path / "decision.csv"
+    small = {"WIDTHS": (1,), "PROCESSES": ("white",), "TRAIN_ROWS": 300, "TEST_ROWS": 300}
+    small |= {"JUMP_AT": 100, "of_streams": lambda _: [load("live_data").of_stream(few_rows())]}
+    for name, value in small.items():
+        monkeypatch.setattr(decision, name, value)
+    monkeypatch.setattr(load("decision_data"), "PLANT_ROWS", 1_000)
+    options = ("--sets", "plants, 4 channels", "generated streams", "--quick", "--output", found)
+    said = run("decision", "all", *options, "--state", "before")
     rows = rows_of(found)
-    assert [(row["process"], row["promise"]) for row in rows] == [
-        (process, promise)
-        for process in ("white", "AR 0.5")
-        for promise in ("1 %", "auto", "1 in n rows")
-    ]
-    assert {(row["rows"], row["channels"], row["seeds"]) for row in rows} == {("200", "2", "2")}
-    assert all(0 <= float(row["mean"]) <= float(row["most"]) <= 100 for row in rows)
+    keys = [tuple(row[name] for name in decision.KEY) for row in rows]
+    assert len(set(keys)) == len(keys)
+    assert {row["set"].endswith(", quick") for row in rows} == {True}
+    measures = {row["measure"] for row in rows}
+    assert measures >= {"F1 of events, %", "agreement", "false alarms", "severity", "bounds"}
+    assert said.count("| measure, set, setting | before | n |") == len(decision.MEASURES)
+    # another state stands beside the first, and the same state takes its place
+    said = run("decision", "severity", *options, "--state", "after")
+    assert "| measure, set, setting | before | after | n |" in said
+    run("decision", "severity", *options, "--state", "after")
+    again = rows_of(found)
+    assert again[: len(rows)] == rows
+    assert len(again) == len(rows) + said.count("| severity ·")
+
+
+def few_rows() -> LiveStream:
+    """The beginning of a stream, with its first anomaly."""
+    whole = live_stream("cost of a click", 0)
+    assert whole.spans[0][1] < 600
+    return LiveStream(whole.kind, 0, whole.values[:600], whole.spans[:1])
 
 
 def test_conformal_promises_are_a_row_each(
@@ -218,10 +238,7 @@ def test_live_measures_every_detector_on_streams(
     run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found, page = tmp_path / "live.csv", page_with("live", tmp_path)
-    whole = live_stream("cost of a click", 0)
-    few = LiveStream(whole.kind, 0, whole.values[:600], whole.spans[:1])
-    assert few.spans[0][1] < 600
-    monkeypatch.setattr(load("live"), "live_streams", lambda _seeds: iter([few]))
+    monkeypatch.setattr(load("live"), "live_streams", lambda _seeds: iter([few_rows()]))
     said = run("live", "--output", found, "--page", page, "--sets", "--jobs", 1)
     rows = rows_of(found)
     assert [row["kind"] for row in rows] == ["all", "cost of a click"] * 5
