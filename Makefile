@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo serve reproduce test test-all coverage test-distributed check bench man gallery notebooks test-adapters docs format install clean
+.PHONY: demo serve reproduce test test-all coverage test-distributed check bench gallery notebooks test-adapters docs format install clean
 
 demo: install  ## find anomalies in built-in data; writes demo/report.html
 	$(BIN)/subadjacent demo --output demo
@@ -43,9 +43,6 @@ check: install  ## format, lint, types, layers
 
 bench: install  ## how fast this machine runs it, in a few minutes; never fails
 	$(BIN)/python benchmarks/ratios.py
-
-man: install  ## make the manual page again from the command
-	$(BIN)/python -m subadjacent.cli.manual > deploy/man/subadjacent.1
 
 gallery: install  ## six cases, from a file to a page about what was found: docs/gallery
 	$(BIN)/python -m examples.gallery --draws

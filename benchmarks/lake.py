@@ -21,8 +21,8 @@ import polars as pl
 from subadjacent import SubAdjacentDetector, load
 from subadjacent.data.files import Columns, open_files
 from subadjacent.runtime import Progress
-from subadjacent.workflow.cluster import as_ready, connected
-from subadjacent.workflow.lake import Lake, ModelFiles, score_lake
+from subadjacent.workflow.cluster import as_ready, connected, over_cluster
+from subadjacent.workflow.lake import score_lake
 from subadjacent.workflow.score import score
 
 COLUMNS = Columns(time="time", entity="machine")
@@ -98,12 +98,12 @@ def main() -> None:
                 seen["start"] = time.perf_counter()
                 with timed(f"workers: {workers}", total):
                     score_lake(
-                        detector,
-                        ModelFiles.of(model),
-                        Lake.of([pattern], COLUMNS),
-                        str(Path(folder, f"scores-{workers}")),
-                        lambda progress, seen=seen: stages(progress, seen),
+                        model,
+                        open_files([pattern], COLUMNS),
+                        Path(folder, f"scores-{workers}"),
                         part_rows=total // entities,
+                        spread=over_cluster,
+                        watch=lambda progress, seen=seen: stages(progress, seen),
                     )
                 _say_stages(seen)
                 _say_tasks()

@@ -47,9 +47,6 @@ TABLES = PAPERS | OURS
 SHARED_MODULES = dict.fromkeys(("table2", "table3"), "main_results") | dict.fromkeys(
     ("table4", "table5", "table6", "table7", "table8", "table9", "ablation-default"), "ablations"
 )
-# table → a column that it shows and that rows made before it was measured do not have; all
-# columns of such a table came at once
-LATER_COLUMNS = {"decisions": "event_f1"}
 FIGURES = {
     "figure3": "attention matrices",
     "figure5": "five kinds of anomaly, and what leads to their scores",
@@ -113,15 +110,6 @@ def table(name: str) -> TableDefinition:
     module = import_module(f"reproduce.tables.{SHARED_MODULES.get(name, name.replace('-', '_'))}")
     definition: TableDefinition = module.TABLES[name] if name in SHARED_MODULES else module.TABLE
     return definition
-
-
-def outdated(name: str, results: Results, selection: Selection) -> list[Run]:
-    """Runs of a table that have a row, but one from before its columns were measured."""
-    if name not in LATER_COLUMNS:
-        return []
-    # rows that say how large a dataset is have none of a detector's columns
-    runs = [run for run in table(name).runs(selection) if run.detector != "facts"]
-    return results.without(runs, LATER_COLUMNS[name])
 
 
 def figure(name: str) -> FigureDefinition:

@@ -96,13 +96,6 @@ def reproduce(
     no_run: Annotated[
         bool, typer.Option("--no-run", help="Make no runs: render the rows that are there.")
     ] = False,
-    refresh: Annotated[
-        bool,
-        typer.Option(
-            "--refresh",
-            help="Make runs again whose row was made before a column of the table was measured.",
-        ),
-    ] = False,
     quiet: option.Quiet = False,
 ) -> None:
     """Reproduce tables and figures of the paper; runs that have a row are not made again."""
@@ -112,8 +105,6 @@ def reproduce(
 
     if quick and (page or no_run):
         raise typer.BadParameter("a trial takes no --page and no --no-run", param_hint="'--quick'")
-    if refresh and no_run:
-        raise typer.BadParameter("nothing is made with --no-run", param_hint="'--refresh'")
     if engine is option.Engine.ray and jobs > 1:
         raise typer.BadParameter(
             "is for this machine: a cluster runs as many as it has cores", param_hint="'--jobs'"
@@ -133,15 +124,9 @@ def reproduce(
             raise typer.BadParameter(
                 f"{rows.folder} holds rows that are of no trial", param_hint="'--results'"
             )
-        plan = make_plan(what, selection, rows, root, run=not no_run, refresh=refresh)
+        plan = make_plan(what, selection, rows, root, run=not no_run)
         if plan.lacking:
             say(f"neither data nor rows are there for {', '.join(plan.lacking)}", quiet=quiet)
-        if plan.outdated:
-            say(
-                f"{plan.outdated} rows were made before a column of these tables was measured: "
-                "--refresh makes them again",
-                quiet=quiet,
-            )
         failed = []
         if not no_run:
             # torch is needed from here on, and not before
@@ -176,10 +161,9 @@ def _make(plan: Plan, rows: Results, place: RunContext, *, quiet: bool) -> list[
     from reproduce.runner import make
 
     say(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
-    with Bar("running", quiet=quiet, clock=False) as bar:
-        watch = RunProgress(plan.runs, place.jobs, bar, quiet=quiet)
-        # those of the plan that have a row are to be made again
-        steps = make(plan.runs, rows, place, watch, again=True)
+    with Bar("running", quiet=quiet) as bar:
+        watch = RunProgress(bar, quiet=quiet)
+        steps = make(plan.runs, rows, place, watch)
     failed = [f"{step.run.describe()}: {step.error}" for step in steps]
     for figure in plan.compute:
         with Bar(f"computing {figure.name}", quiet=quiet) as bar:

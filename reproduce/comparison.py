@@ -153,12 +153,17 @@ CLEAN_CONTROLS = (RANDOM, UNTRAINED, MAGNITUDE, PCA, SUB_PCA)
 
 @dataclass(frozen=True, slots=True)
 class ShownMetric:
-    """A metric to show: its column of results, words, the paper's group of numbers, a note."""
+    """A metric to show: its column of results, words, the paper's group of numbers, a note.
+
+    A metric that is ``of_settings`` differs by the score's block and temperature; rows whose score
+    has neither, the error as it is, are left out.
+    """
 
     metric: str
     words: str
     paper: str | None = None
     note: str = ""
+    of_settings: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +224,9 @@ class Comparison:
         return [self._table(protocol, metric, results, selection) for protocol, metric in shown]
 
     def _variants(self, protocol: str) -> tuple[Variant, ...]:
-        controls = PUBLISHED_CONTROLS if protocol == PUBLISHED else CLEAN_CONTROLS
+        # the others do not depend on the setting of an ablation, and stand in the main tables
+        few = protocol == PUBLISHED or self.ablation
+        controls = PUBLISHED_CONTROLS if few else CLEAN_CONTROLS
         return (
             tuple(variant for variant in self.variants if protocol in variant.protocols) + controls
         )
@@ -243,6 +250,8 @@ class Comparison:
             paper_only = [row for row in self._paper_rows(metric) if row not in ours]
             rows += [(label, self._paper_only(label, metric, datasets)) for label in paper_only]
         for variant in self._variants(protocol):
+            if metric.of_settings and variant.score == "error":
+                continue
             cells = [
                 self._cell(variant, dataset, protocol, metric, results, selection)
                 for dataset in datasets

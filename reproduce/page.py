@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reproduce.catalogue import (
     FIGURES,
     PAPERS,
     TABLES,
     TableDefinition,
     figure,
-    outdated,
     table,
 )
+from reproduce.comparison import ADJUSTED, ResultTable
 from reproduce.figures import needs_matplotlib, png, read_arrays
-from reproduce.plan import DATASETS, Selection
+from reproduce.plan import DATASETS, SYNTHETIC, Selection
 from reproduce.progress import in_words
 from reproduce.render import comma_separated, latex, markdown
 from reproduce.results import Results
+from reproduce.run import CLEAN
 from reproduce.summary_text import SummaryText
 from reproduce.tables import leaderboard_words
+from reproduce.tables.leaderboard import OF_ALARMS
 
 HEAD = """# Results
 
@@ -34,31 +38,37 @@ LEGEND = """## How to read the tables
 
 **97.5 ± 0.2 (98.2)** is the mean and standard deviation over seeds, and the paper's number. Without
 ± it is one seed; in brackets alone, the paper's number and none of ours; *not run*, a run that is
-still to be made; *no data*, a dataset that was not at hand. `published` is the paper's protocol,
-label leaks and all; `clean` is what a user would get. A random score and an untrained network stand
-in every comparison: a row that does not beat them says nothing.
+still to be made; *no data*, a dataset that was not at hand; such a dataset has no column where the
+paper prints nothing for it either. `published` is the paper's protocol, label leaks and all;
+`clean` is what a user would get. A random score and an untrained network stand in every comparison:
+a row that does not beat them says nothing. The clean protocol's average precision, VUS-PR and ROC
+area of all detectors are on the [leaderboard](leaderboard.md). The CSV and LaTeX files have a few
+tables more than this page.
 """
 
 # table → how to read it
 READING = {
-    "decisions": """What a person who answers every alarm would see. Each detector keeps the
-threshold that it learned from training rows; no label has been near it. An **alarm** is right if it
-touches an anomaly widened by 5 rows on both sides, and an **anomaly** is found if an alarm touches
-it so. F1 is the harmonic mean of the two shares. Counts of all entities are added up before
-anything is divided, since that is how a user meets them: an entity that alarms all day counts with
-all its alarms. False alarms are those that are not right, for one entity: a day where the time
-between rows is known, else in 1,000 rows. The delay is the mean number of rows from the start of an
-anomaly that was found to its first alarmed row.
-
-The **oracle** is the best F1 that any one threshold would give, picked on the labels: rows of the
-same scores above it, joined over gaps of up to 10 rows. Far above F1, it says that the scores are
-good and the decision is not; a decision that is more than a threshold may be better than it. It
-may alarm a fifth of the normal rows, or as many as the detector does, and no more: one alarm that
-never ends is right, and finds everything. For the same reason read F1 beside the share of
-**normal rows in alarms**, and beside the F1 of a random score.""",
+    "decisions": """What a person who answers every alarm would see, at the threshold that each
+detector learned from training rows. [Evaluation](evaluation.md#alarms-and-anomalies) says what a
+right alarm, a found anomaly, the delay and the oracle are. Counts of all entities are added up
+before anything is divided. False alarms are those of one entity: a day where the time between rows
+is known, else in 1,000 rows. Read F1 beside the share of **normal rows in alarms** and beside the
+F1 of a random score: one alarm that never ends is right, and finds everything.""",
 }
 
-
+# tables that are in the files alone: the leaderboard, or a table before, has the same numbers,
+# or they say nothing
+ONLY_IN_FILES = (
+    *(
+        f"{name}-{CLEAN}-{metric}"
+        for name in ("table2", "table3")
+        for metric in ("average-precision", "vus-pr-tsb-ad", "auroc")
+    ),
+    *(f"table{number}-{CLEAN}-{ADJUSTED.replace('_', '-')}" for number in range(4, 10)),
+    f"table10-{CLEAN}-oracle-f1",
+    f"table10-{CLEAN}-f1",
+    f"decisions-{SYNTHETIC}",
+)
 LEADERBOARD = "leaderboard"
 
 
@@ -92,11 +102,24 @@ def leaderboard_page(results: Results, selection: Selection, files: str) -> str:
             leaderboard_words.opening(results, selection, files)
             + missing_words(definition, results, selection),
             *(
-                markdown(result_table)
+                markdown(_with_telling_columns(result_table))
                 for result_table in definition.result_tables(results, selection)
             ),
             leaderboard_words.far_from_the_paper(results, selection),
         ]
+    )
+
+
+def _with_telling_columns(result_table: ResultTable) -> ResultTable:
+    """A table less its counts of alarms where anomalies are so close that each touches one."""
+    if result_table.name != f"{LEADERBOARD}-{SYNTHETIC}":
+        return result_table
+    empty = [column.heading for column in OF_ALARMS]
+    kept = [n for n, heading in enumerate(result_table.columns) if heading not in empty]
+    return replace(
+        result_table,
+        columns=tuple(result_table.columns[n] for n in kept),
+        rows=tuple((label, tuple(cells[n] for n in kept)) for label, cells in result_table.rows),
     )
 
 
@@ -133,19 +156,12 @@ def table_files(
 
 
 def missing_words(definition: TableDefinition, results: Results, selection: Selection) -> str:
-    """Sentences on runs of a table that were not made, or too early; empty when all are there."""
+    """A sentence on runs of a table that were not made; empty when all are there."""
     runs = dict.fromkeys(definition.runs(selection))
     missing = len(results.missing(runs))
-    old = len(outdated(definition.name, results, selection))
-    words = ""
-    if missing:
-        words += f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
-    if old:
-        words += (
-            f"{old} of the {len(runs)} runs of this table were made before it was measured, and "
-            "are still to be made again.\n\n"
-        )
-    return words
+    if not missing:
+        return ""
+    return f"{missing} of the {len(runs)} runs of this table are still to be made.\n\n"
 
 
 def _section(
@@ -158,8 +174,12 @@ def _section(
         else "Beyond the paper"
     )
     links = f"[CSV]({files}/{definition.name}.csv) · [LaTeX]({files}/{definition.name}.tex)"
-    tables = definition.result_tables(results, selection)
-    body = "\n".join(markdown(result_table) for result_table in tables)
+    tables = [
+        result_table
+        for result_table in definition.result_tables(results, selection)
+        if result_table.name not in ONLY_IN_FILES
+    ]
+    body = "\n".join(map(markdown, tables))
     missing = missing_words(definition, results, selection)
     reading = f"{READING[definition.name]}\n\n" if definition.name in READING else ""
     return f"## {heading}: {words}\n\n{links}\n\n{reading}{missing}{body}"

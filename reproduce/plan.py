@@ -18,7 +18,6 @@ from reproduce.catalogue import (
     FigureDefinition,
     TableDefinition,
     figure,
-    outdated,
     table,
 )
 from reproduce.datasets import KINDS, data_of, fingerprint_of, title_of
@@ -108,11 +107,9 @@ class Plan:
     shown
         The selection that tables are laid out for: datasets to run on, and those with rows.
     runs
-        Runs to make: those that are needed and have no row, and outdated ones if wanted.
+        Runs to make: those that are needed and have no row.
     there
-        Number of needed runs that have a row and are not made again.
-    outdated
-        Number of needed runs whose row lacks columns of a table and is left as it is.
+        Number of needed runs that have a row.
     compute
         Figures whose arrays must be computed.
     lacking
@@ -124,7 +121,6 @@ class Plan:
     shown: Selection
     runs: tuple[Run, ...]
     there: int
-    outdated: int
     compute: tuple[FigureDefinition, ...]
     lacking: tuple[str, ...]
 
@@ -136,7 +132,6 @@ def make_plan(
     root: Path | str | None,
     *,
     run: bool,
-    refresh: bool = False,
 ) -> Plan:
     """Find the runs that some tables and figures need.
 
@@ -152,8 +147,6 @@ def make_plan(
         Folder of the datasets.
     run
         Whether runs are to be made; if not, no dataset is looked for.
-    refresh
-        Whether to make runs again whose row lacks columns of a table.
 
     Raises
     ------
@@ -169,8 +162,7 @@ def make_plan(
     tables = [table(name) for name in names if name in TABLES]
     runs = [needed for definition in tables for needed in definition.runs(selection)] if run else []
     _refuse_other_data(runs, results, root)
-    old = [needed for name in names if run for needed in outdated(name, results, selection)]
-    missing = [*results.missing(runs), *(old if refresh else ())]
+    missing = results.missing(runs)
     for needed in missing:
         if needed.dataset not in near:
             raise absence(SOURCES[needed.dataset], data_root(root))
@@ -193,8 +185,7 @@ def make_plan(
     return Plan(
         tuple(definition for definition in tables if definition.name not in empty),
         tuple(definition for definition in figures if definition.name not in unseen),
-        shown, tuple(missing), len(set(runs)) - len(missing), 0 if refresh else len(old),
-        tuple(compute), (*empty, *unseen),
+        shown, tuple(missing), len(set(runs)) - len(missing), tuple(compute), (*empty, *unseen),
     )  # fmt: skip
 
 

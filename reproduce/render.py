@@ -14,9 +14,9 @@ NOTHING = "—"
 def markdown(table: ResultTable) -> str:
     """A table for people: mean ± deviation over seeds, and the paper's number in brackets.
 
-    Columns that would say nothing but "no data" are named below it instead.
+    Columns that would say nothing but "no data" are left out.
     """
-    shown, absent = _with_something(table)
+    shown = _with_something(table)
     columns = [table.columns[number] for number in shown]
     lines = [f"**{table.title}**", ""]
     lines.append(f"| {table.corner} | {' | '.join(columns)} |")
@@ -24,19 +24,15 @@ def markdown(table: ResultTable) -> str:
     for label, cells in table.rows:
         texts = (_text(cells[number]) for number in shown)
         lines.append(f"| {label} | {' | '.join(texts)} |")
-    notes = [*table.notes, f"No data here: {', '.join(absent)}."] if absent else table.notes
-    lines += ["", " ".join(notes)]
+    lines += ["", " ".join(table.notes)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _with_something(table: ResultTable) -> tuple[list[int], list[str]]:
-    """Columns to show by number, and those to leave out by name; all are shown if none has any."""
+def _with_something(table: ResultTable) -> list[int]:
+    """Numbers of the columns that have a value; all columns if none has any."""
     cells = list(zip(*(cells for _, cells in table.rows), strict=True))
     empty = [all(c.missing == NOT_HERE and c.paper is None for c in column) for column in cells]
-    if all(empty):
-        return list(range(len(table.columns))), []
-    shown = [number for number, nothing in enumerate(empty) if not nothing]
-    return shown, [name for name, nothing in zip(table.columns, empty, strict=True) if nothing]
+    return [number for number, nothing in enumerate(empty) if not nothing or all(empty)]
 
 
 def _text(cell: Cell) -> str:

@@ -58,11 +58,6 @@ class Results:
         """Runs without a row, each once."""
         return [run for run in dict.fromkeys(runs) if run not in self]
 
-    def without(self, runs: Iterable[Run], column: str) -> list[Run]:
-        """Runs whose row has no value in a column, as it was made before there was one."""
-        rows = {run: self.get(run) for run in runs}
-        return [run for run, row in rows.items() if row is not None and not row.get(column)]
-
     def datasets(self, *, quick: bool = False) -> set[str]:
         """Datasets that have rows."""
         return {row["dataset"] for row in self._rows.values() if row["quick"] == str(quick)}

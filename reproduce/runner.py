@@ -71,8 +71,6 @@ class RunEvent:
         Runs to make in all.
     begun
         Whether the run has begun and not ended.
-    seconds
-        From begin to end; 0 when it has only begun.
     error
         Why the run has no row; empty if it has one.
     """
@@ -81,7 +79,6 @@ class RunEvent:
     done: int
     total: int
     begun: bool = False
-    seconds: float = 0.0
     error: str = ""
 
 
@@ -90,29 +87,18 @@ def make(
     results: Results,
     place: RunContext,
     watch: Callable[[RunEvent], None] = lambda _event: None,
-    *,
-    again: bool = False,
 ) -> list[RunEvent]:
-    """Make every run that ``results`` lacks, add its row, and return those that failed.
-
-    With ``again``, runs that have a row are made too, and their new row replaces it.
-    """
-    wanted = list(dict.fromkeys(runs)) if again else results.missing(runs)
+    """Make every run that ``results`` lacks, add its row, and return those that failed."""
+    wanted = results.missing(runs)
     families = [list(family) for _, family in groupby(_in_order(wanted), key=lambda r: r.family)]
     failed, done = [], 0
-    started: dict[Run, float] = {}
     for run, outcome in _outcomes(families, place):
         if outcome is None:
-            started[run] = time.monotonic()
             watch(RunEvent(run, done, len(wanted), begun=True))
             continue
         done += 1
-        # runs of a process that died may never have begun, and a cluster does not say when
-        seconds = time.monotonic() - started.get(run, time.monotonic())
-        if run not in started and not isinstance(outcome, str):
-            seconds = outcome["seconds"]
         error = outcome if isinstance(outcome, str) else ""
-        event = RunEvent(run, done, len(wanted), seconds=seconds, error=error)
+        event = RunEvent(run, done, len(wanted), error=error)
         if isinstance(outcome, str):
             failed.append(event)
         else:

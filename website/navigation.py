@@ -114,7 +114,7 @@ ABOUTS = {
     "core": "The equations of the paper as small functions.",
     "data": "Files, frames, gaps, missing values, several machines, times.",
     "evaluation": "Metrics by event and by row, if you have labels.",
-    "install": "Python 3.11 to 3.14, extras, pipx, a container, completion, the manual page.",
+    "install": "Python 3.11 to 3.14, extras, pipx, a container, completion.",
     "leaderboard": "Every detector on every dataset, by several metrics, with running times.",
     "maths": "What the Sub-Adjacent Transformer computes, and the names in the code.",
     "results": "The numbers of the paper, and the numbers reproduced here.",

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduce.benchmarks.benchmark import Benchmark, Source, assemble
-from subadjacent.data.synthetic import KINDS, neurips_ts
+from reproduce.benchmarks.neurips_ts import neurips_ts
+from subadjacent.data.plant import KINDS
 from subadjacent.errors import DataNotFound, InputError
 
 REQUIRED = ("train", "test", "labels", "train_lengths", "test_lengths", "entities")

@@ -16,7 +16,7 @@ import numpy as np
 
 from reproduce.cases.drawing import Span, plateau
 from reproduce.cases.natures import Channel, normal_plant
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Floats
 from subadjacent.errors import InputError, require_whole
 
 BEFORE, AFTER = 200, 100  # normal rows before a departure, and after one that ends

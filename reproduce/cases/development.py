@@ -15,7 +15,7 @@ from reproduce.cases.drawing import (
     plateau,
     smooth_noise,
 )
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Floats
 
 # the product of each row is 1, and no two columns are correlated
 MODES = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])

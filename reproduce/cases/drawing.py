@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.signal import lfilter
 
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Floats
 
 Span = tuple[int, int]  # rows [start, stop)
 

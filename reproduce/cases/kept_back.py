@@ -16,7 +16,7 @@ from reproduce.cases.drawing import (
     plateau,
     smooth_noise,
 )
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Floats
 
 
 def hole_in_a_torus(rng: np.random.Generator, rows: int) -> Draft:

@@ -11,8 +11,7 @@ import numpy as np
 
 from reproduce.cases import development, kept_back
 from reproduce.cases.drawing import Draft, Span
-from subadjacent.data.plant import Event
-from subadjacent.data.synthetic import Codes, Floats
+from subadjacent.data.plant import Codes, Event, Floats
 from subadjacent.errors import InputError, require_whole
 
 Drawing = Callable[[np.random.Generator, int], Draft]

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.signal import lfilter
 
 from reproduce.cases.drawing import consecutive
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Floats
 from subadjacent.errors import require_whole
 
 CYCLE, HARMONICS = (48.0, 144.0), 3  # rows of a cycle, like a day; waves that it is the sum of

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.signal import lfilter
 
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Floats
 from subadjacent.errors import InputError, require_whole
 
 Drawing = Callable[[np.random.Generator, int, int], Floats]

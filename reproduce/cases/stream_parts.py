@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from reproduce.cases.drawing import Span, consecutive, smooth_noise
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Floats
 
 Drawn = tuple[Floats, list[Span]]  # values (T, C), anomalies
 Drawing = Callable[[np.random.Generator], Drawn]

@@ -14,7 +14,7 @@ from reproduce.cases.stream_parts import Drawing
 from reproduce.cases.streams_kept_back import KEPT_BACK_STREAMS
 from reproduce.cases.streams_of_servers import SERVERS
 from reproduce.cases.streams_of_sites import SITES
-from subadjacent.data.synthetic import Codes, Floats
+from subadjacent.data.plant import Codes, Floats
 from subadjacent.errors import InputError, require_whole
 
 STREAM_KINDS: dict[str, Drawing] = {**SERVERS, **SITES}

@@ -49,8 +49,8 @@ class AnomalyKindsFigure:
         """For each kind some rows around an anomaly: data, error, contribution, scores, labels."""
         # drawing needs none of these
         from reproduce.benchmarks.archive import TEST_SEED, TRAIN_SEED
+        from reproduce.benchmarks.neurips_ts import neurips_ts
         from reproduce.protocols.published import fit
-        from subadjacent.data.synthetic import neurips_ts
         from subadjacent.training.device import resolve_device
 
         n = QUICK_LENGTH if quick else LENGTH

@@ -32,7 +32,7 @@ Every detector of the registry with its own defaults, fitted on training rows, s
 without labels ([the clean protocol](../reproduce/README.md)); means over three seeds where chance
 plays a part, and one where it does not. The order is that of VUS-PR.
 
-![Average precision and F1 of events against training time]({files}/leaderboard.png)
+![Average precision, F1 of events and training time of every detector]({files}/leaderboard.png)
 
 ## How to read it
 
@@ -43,13 +43,11 @@ plays a part, and one where it does not. The order is that of VUS-PR.
   detector's own alarms, at a threshold that it chose without labels
   ([decisions](evaluation.md#alarms-and-anomalies)). An alarm that covers half a series touches many
   anomalies: read F1 beside the false alarms, and beside that of a random score. Where anomalies
-  follow each other closely, as in NeurIPS-TS, counts of events say nothing, and VUS-PR hardly
-  tells a detector from chance.
+  follow each other closely, as in NeurIPS-TS, counts of events say nothing (its table has none),
+  and VUS-PR hardly tells a detector from chance.
 - **Training** and **scoring** are seconds of a run over all entities. Fourteen jobs shared one GPU
   when the rows of other systems were made: seconds tell tens from ones, not one from two.
   {hardware}
-- **Peak memory** is the GPU's, of tensors; what earlier runs of the same process had kept there is
-  part of it, so that a detector without a network may have a number. A dash: it never saw a GPU.
 - **Point-adjusted F1** is the field's favourite, with a threshold picked on the labels and a whole
   anomaly counted as found for one row of it; the number that the paper prints is in brackets. **A
   random score stands beside it**: a row below that one may still be of the better detector, since

@@ -24,7 +24,7 @@ from reproduce.plan import SYNTHETIC, Selection
 from reproduce.results import Results
 from reproduce.run import PUBLISHED, Run
 from reproduce.tables.main_results import CONTAMINATED, OURS
-from subadjacent.data.synthetic import KINDS
+from subadjacent.data.plant import KINDS
 
 # runs of a cell; more would say nothing new
 SEEDS = 3

@@ -66,15 +66,15 @@ class ResourcesTable:
                     # the matrix costs time and memory, and no parameters
                     if form == "sums" or cost not in ("FLOPs, M", "parameters, M")
                 ),
-                (_hardware(dataset, results, selection),),
+                () if place else (_note(results, selection),),
             )
-            for dataset in selection.columns(REAL)
+            for place, dataset in enumerate(selection.columns(REAL))
         ]
 
 
-def _hardware(dataset: str, results: Results, selection: Selection) -> str:
-    runs = (run for run in TABLE.runs(selection) if run.dataset == dataset)
-    rows = (results.get(run) for run in runs if run.detector == "resources")
+def _note(results: Results, selection: Selection) -> str:
+    """Below the first table: on what all were measured."""
+    rows = (results.get(run) for run in TABLE.runs(selection) if run.detector == "resources")
     ours = sorted({row["hardware"] for row in rows if row})
     measured = f"Ours: {', '.join(ours)}. " if ours else ""
     return (

@@ -34,7 +34,6 @@ _PUBLIC = {
     "adapters.wrapped": ("WrappedDetector", "wrap"),
     "data.plant": ("multivariate",),
     "data.series": ("TestSeries", "TrainSeries"),
-    "data.synthetic": ("neurips_ts",),
     "detectors.base": ("BaseDetector",),
     "detectors.registry": ("create", "load"),
     "errors": ("DataNotFound", "InputError", "ModelFileError", "SubAdjacentError"),

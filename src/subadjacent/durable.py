@@ -1,4 +1,4 @@
-"""Files and folders that are on disk whole or not at all, whatever ends the writing process.
+"""Writes files and folders completely or not at all, even if the process is killed.
 
 A draft is written beside its place, under a hidden name that ends in eight hex digits, and is
 renamed once it is whole and on disk. A folder's old version is first renamed to ``.NAME.replaced``,
@@ -145,7 +145,7 @@ def _unlock(handle: int) -> None:
 
 @contextmanager
 def opened(path: Path) -> Iterator[int | None]:
-    """A handle to lock or sync; None where nothing is there, or the system opens no folders."""
+    """A handle to lock or sync; None if the path cannot be opened."""
     try:
         # without NONBLOCK a pipe would be waited for
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -161,7 +161,7 @@ def opened(path: Path) -> Iterator[int | None]:
 
 @contextmanager
 def _draft(target: Path, make: Callable[[Path], None]) -> Iterator[Path]:
-    """A new draft, locked as long as it is in use; deleted in the end if it is still there."""
+    """A new draft, locked while in use; deleted at the end unless it was renamed."""
     while True:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         make(draft)
@@ -229,7 +229,7 @@ def _restore(path: Path, ours: Ours) -> None:
 
 
 def _discard(old: Path, new: Path, ours: Ours) -> None:
-    """Delete a draft or an old folder; what is not ours in it moves to the new one."""
+    """Delete a draft or an old folder; move files of others to the new one."""
     with suppress(OSError):
         for entry in old.iterdir() if old.is_dir() else ():
             draft = DRAFT.fullmatch(entry.name)
@@ -255,7 +255,7 @@ def _aside(path: Path) -> Path:
 
 
 def _version(path: Path) -> tuple[Path, tuple[int, ...] | None]:
-    """Where a folder lies, and numbers that no other version of it has; None if there is none."""
+    """A folder's path and numbers unique to its version; None if there is no folder."""
     # it may be set aside itself, or the folder that it is in
     for place in (path, _aside(path), _aside(path.parent) / path.name):
         with suppress(FileNotFoundError, NotADirectoryError):

@@ -15,7 +15,7 @@ class SubAdjacentError(Exception):
 
 
 class InputError(SubAdjacentError, ValueError):
-    """An argument breaks a rule; the message names the argument, the rule and what came.
+    """An argument breaks a rule; the message names the argument, the rule and the value.
 
     ``of`` makes the message from its parts and keeps them, so that a program built on the
     library can ``rephrase`` it: there, the argument is a file and the remedy an option.

@@ -1,4 +1,4 @@
-"""Text that came from outside (names of files, channels, entities), made safe to show to people.
+"""Makes text from outside, such as names of files and channels, safe to display.
 
 A terminal obeys control characters: a name may hold one that clears the screen, sets the title or
 writes the rest of the line backwards. They are shown as escapes instead, as Python writes them.
@@ -7,6 +7,7 @@ writes the rest of the line backwards. They are shown as escapes instead, as Pyt
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # all control characters but the end of a line and the tab; marks that turn the direction of
 # writing; separators of lines that are not shown as such; and bytes of a file name that are not
@@ -16,6 +17,9 @@ UNSAFE = re.compile(
 )
 # lone surrogates that stand for the bytes 0x80 to 0xff
 FIRST_BYTE, LAST_BYTE = 0xDC80, 0xDCFF
+
+MAX_LISTED = 5
+"""Names that a message lists."""
 
 # what HTML and Markdown give a meaning to within a line; an underscore within a word has none
 _MARKUP = re.compile(r"([\\`*\[\]<>&|~]|(?<![^\W_])_|_(?![^\W_]))")
@@ -41,10 +45,10 @@ def in_json(document: str) -> str:
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", document)
 
 
-def listed(names: list[str], most: int = 5) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names behind each other, the first few of many, and how many more there are."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+    rest = len(names) - MAX_LISTED
+    return ", ".join(names[:MAX_LISTED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""The default where torch is not installed: fit, score, save, load, export, command and report.
+"""The default where torch is not installed: fit, score, save, load, command and report.
 
 The environment is real: a folder with a link to every installed package but torch and what needs
 it, and an interpreter that sees this folder and the sources, and nothing else.
@@ -78,20 +78,14 @@ def test_the_default_fits_scores_saves_and_loads(packages: Path, tmp_path: Path)
     run(packages, tmp_path, "-c", LIBRARY)
 
 
-def test_a_network_says_what_to_install(packages: Path, tmp_path: Path) -> None:
-    done = run(packages, tmp_path, "-c", NETWORK, code=1)
-    assert "SubAdjacentHybridDetector needs torch, which is not installed" in done.stderr
-    assert "pip install 'subadjacent[network]'" in done.stderr
-
-
-def test_the_name_of_a_network_says_what_to_install(packages: Path, tmp_path: Path) -> None:
-    asks = "from subadjacent import SubAdjacentTransformerDetector"
-    done = run(packages, tmp_path, "-c", asks, code=1)
-    said = done.stderr.splitlines()[-1]
-    assert said == (
-        "subadjacent.errors.MissingPackage: SubAdjacentTransformerDetector needs torch, "
-        "which is not installed: pip install 'subadjacent[network]'"
-    )
+def test_a_network_and_its_name_say_what_to_install(packages: Path, tmp_path: Path) -> None:
+    named = "from subadjacent import SubAdjacentTransformerDetector"
+    for code, name in ((NETWORK, "Hybrid"), (named, "Transformer")):
+        done = run(packages, tmp_path, "-c", code, code=1)
+        assert done.stderr.splitlines()[-1] == (
+            f"subadjacent.errors.MissingPackage: SubAdjacent{name}Detector needs torch, "
+            "which is not installed: pip install 'subadjacent[network]'"
+        )
 
 
 def test_the_command_detects_and_reports(packages: Path, tmp_path: Path) -> None:

@@ -5,15 +5,10 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py"))
-
-Load = Callable[[str], ModuleType]
+from benchmark_scripts import FOLDER, SCRIPTS, Load
 
 
 @pytest.fixture

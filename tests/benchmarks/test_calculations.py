@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from benchmark_scripts import Load, page_with
 from reproduce.cases.departures import DepartureCase
 from reproduce.cases.streams import LiveStream, live_stream
+from subadjacent import multivariate
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-REPORTS = FOLDER / "reports"
-
-Load = Callable[[str], ModuleType]
-Run = Callable[..., str]
 
 
 def departed(kind: str, start: int, stop: int, others: tuple[int, ...] = ()) -> DepartureCase:
@@ -93,12 +88,6 @@ def test_explanations_are_counted_by_kind_by_hand(load: Load) -> None:
         "not found |": "2 |",
     }
     assert cells["| stuck"]["missing"] == "1"
-
-
-def test_the_order_of_growth_is_that_of_the_last_step(load: Load) -> None:
-    order = load("growth_page").order
-    assert order([(10, 7.0), (100, 1.0), (1000, 100.0)]) == "2.00"
-    assert order([(10, 7.0)]) == ""
 
 
 def test_times_of_the_default_become_ratios_by_hand(
@@ -176,12 +165,6 @@ def test_a_stream_begins_with_what_is_not_assessed(load: Load) -> None:
     assert (len(np.asarray(apart.scores)), apart.unjudged) == (85, 0)
     long = LiveStream("idle", 0, np.zeros((20_000, 1)), ())
     assert len(load("live_data").of_stream(long).train) == 750
-
-
-def page_with(mark: str, folder: Path) -> Path:
-    page = folder / "page.md"
-    page.write_text(f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n", encoding="utf-8")
-    return page
 
 
 def test_tables_replace_what_is_between_the_marks(load: Load, tmp_path: Path) -> None:
@@ -267,52 +250,31 @@ def test_what_was_not_measured_anew_stays(load: Load) -> None:
     ]
 
 
-@pytest.fixture
-def machines(load: Load) -> ModuleType:
-    return load("many_machines")
+def test_alarms_are_compared_by_their_events_by_hand(load: Load) -> None:
+    data = load("decision_data")
+    once = data.Found.of(SimpleNamespace(severity=2.0, first=10, last=12))
+    twice = data.Found.of(said(10, 40, severity=3.0, occurrences=((10, 12), (30, 40))))
+    assert (once.events, once.span) == (((10, 12),), (10, 12))
+    assert twice.span == (10, 40)
+    assert [twice.touches([span]) for span in ((0, 10), (13, 29), (40, 50))] == [True, False, True]
+    assert np.flatnonzero(data.rows_in([once, twice], 35)).tolist() == [10, 11, 12, *range(30, 35)]
 
 
-EVEN = {"uneven": 0.0, "slow_share": 0.0, "between_failures": 1e12}
+def test_an_alarm_misses_a_jump_by_the_rows_at_its_ends(load: Load) -> None:
+    decision = load("decision")
+    jump = 100, 119
+    assert decision._miss(*jump, [(0, 50), (90, 130), (98, 125)]) == (-2, 6)
+    assert decision._miss(*jump, [(124, 200)]) == (24, 81)
+    assert decision._miss(*jump, [(125, 200), (0, 94)]) is None
+    entity = load("decision_data").with_jumps(4, 0)
+    plain = multivariate(n=len(entity.test), channels=4, seed=0, kinds=())
+    changed = entity.test != plain.test
+    # one channel at a time, and no other row
+    assert (changed.sum(axis=1) == entity.labels).all()
+    assert 25 <= entity.labels.sum() <= 300
 
 
-def test_three_packs_on_two_workers_by_hand(machines: ModuleType) -> None:
-    # a pack takes 10 s and is handed out in 1 s: 1 to 11, 2 to 12, and a third from 12 to 22
-    work = machines.Work(series=30, per_pack=10, per_series=1.0, hand_out=1.0)
-    cluster = machines.Cluster(machines=1, workers_each=2, **EVEN)
-    assert machines.simulate(work, cluster) == machines.Outcome(22.0, 0)
-
-
-def test_a_machine_that_fails_gives_its_packs_to_others(
-    machines: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # the first machine fails at 4, which is seen at 6; the other is idle from 10 on
-    class Drawn:
-        def normal(self, size: int) -> object:
-            return machines.np.zeros(size)
-
-        def random(self, size: int) -> object:
-            return machines.np.ones(size)
-
-        def exponential(self, _mean: float, size: int | None = None) -> object:
-            return 1e12 if size is None else machines.np.array([4.0, 1e12])
-
-    monkeypatch.setattr(machines.np.random, "default_rng", lambda _seed: Drawn())
-    work = machines.Work(series=20, per_pack=10, per_series=1.0, hand_out=0.0)
-    cluster = machines.Cluster(
-        machines=2, workers_each=1, missed_after=2.0, back_after=100.0, **EVEN
-    )
-    assert machines.simulate(work, cluster) == machines.Outcome(20.0, 1)
-    # back before the other is free, it does the pack itself: 5 to 15
-    soon = machines.Cluster(machines=2, workers_each=1, missed_after=0.5, back_after=1.0, **EVEN)
-    assert machines.simulate(work, soon) == machines.Outcome(15.0, 1)
-
-
-def test_nothing_is_faster_than_the_ideal_and_handing_out_bounds_all(machines: ModuleType) -> None:
-    for seed in range(5):
-        work = machines.Work(series=5_000, per_pack=10, per_series=0.1, hand_out=0.01)
-        cluster = machines.Cluster(machines=4, workers_each=4, between_failures=10.0)
-        found = machines.simulate(work, cluster, seed)
-        even = machines.simulate(work, machines.Cluster(machines=4, workers_each=4, **EVEN), seed)
-        assert even.seconds >= 5_000 * 0.1 / 16
-        assert found.seconds >= work.packs * work.hand_out
-        assert found.lost > 0 == even.lost
+def test_stationary_rows_have_unit_deviation_and_their_correlation(load: Load) -> None:
+    rows = load("decision_data").stationary_rows("AR 0.9", 20_000, 3, seed=0)
+    assert rows.std(axis=0) == pytest.approx(1, abs=0.1)
+    assert np.mean(rows[1:] * rows[:-1]) == pytest.approx(0.9, abs=0.1)

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-REPORTS = FOLDER / "reports"
-
-Load = Callable[[str], ModuleType]
-Run = Callable[..., str]
-
-
-SCRIPTS = sorted(file.stem for file in FOLDER.glob("*.py"))
-
-
-def rows_of(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, SCRIPTS, Load, rows_of
 
 
 def test_explanations_in_the_docs_are_those_of_the_report_and_as_good_as_is_promised(
@@ -30,7 +15,7 @@ def test_explanations_in_the_docs_are_those_of_the_report_and_as_good_as_is_prom
     page = (FOLDER.parent / "docs" / "scoring.md").read_text(encoding="utf-8")
     script = load("explanations")
     texts = ("kind", "named_channel", "named_kind")
-    with (FOLDER / "reports" / "explanations.csv").open(newline="") as file:
+    with (REPORTS / "explanations.csv").open(newline="") as file:
         rows = [
             script.Judged(
                 **{name: cell if name in texts else float(cell) for name, cell in row.items()}
@@ -43,9 +28,6 @@ def test_explanations_in_the_docs_are_those_of_the_report_and_as_good_as_is_prom
     found = [row for row in rows if row.found]
     assert sum(row.right_channel for row in found) >= 0.9 * len(found)
     assert sum(row.right_kind for row in found) >= 0.8 * len(found)
-
-
-BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
 
 
 def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(

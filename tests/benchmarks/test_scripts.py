@@ -6,49 +6,48 @@ import csv
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, Load, Run, page_with, rows_of
 from reproduce.cases.streams import LiveStream, live_stream
-
-FOLDER = Path(__file__).parents[2] / "benchmarks"
-
-Load = Callable[[str], ModuleType]
-Run = Callable[..., str]
-
 
 pytestmark = pytest.mark.sweep
 
 
-def rows_of(file: Path) -> list[dict[str, str]]:
-    with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def page_with(mark: str, folder: Path) -> Path:
-    page = folder / "page.md"
-    page.write_text(f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n", encoding="utf-8")
-    return page
-
-
-BAD_OUTCOMES = ("not finite", "unhandled", "memory", "time", "crashed")
-
-
-def test_false_alarms_are_a_row_for_each_promise(run: Run, tmp_path: Path) -> None:
-    found = tmp_path / "false_alarms.csv"
-    small = ("--processes", "white", "AR 0.5", "--sizes", "200x2", "--seeds", 2, "--jobs", 1)
-    run("false_alarms", "--output", found, *small)
+def test_every_measure_of_alarms_is_written_once_for_a_state(
+    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    decision, found = load("decision"), tmp_path / "decision.csv"
+    small = {"WIDTHS": (1,), "PROCESSES": ("white",), "TRAIN_ROWS": 300, "TEST_ROWS": 300}
+    small |= {"JUMP_AT": 100, "of_streams": lambda _: [load("live_data").of_stream(few_rows())]}
+    for name, value in small.items():
+        monkeypatch.setattr(decision, name, value)
+    monkeypatch.setattr(load("decision_data"), "PLANT_ROWS", 1_000)
+    options = ("--sets", "plants, 4 channels", "generated streams", "--quick", "--output", found)
+    said = run("decision", "all", *options, "--state", "before")
     rows = rows_of(found)
-    assert [(row["process"], row["promise"]) for row in rows] == [
-        (process, promise)
-        for process in ("white", "AR 0.5")
-        for promise in ("1 %", "auto", "1 in n rows")
-    ]
-    assert {(row["rows"], row["channels"], row["seeds"]) for row in rows} == {("200", "2", "2")}
-    assert all(0 <= float(row["mean"]) <= float(row["most"]) <= 100 for row in rows)
+    keys = [tuple(row[name] for name in decision.KEY) for row in rows]
+    assert len(set(keys)) == len(keys)
+    assert {row["set"].endswith(", quick") for row in rows} == {True}
+    measures = {row["measure"] for row in rows}
+    assert measures >= {"F1 of events, %", "agreement", "false alarms", "severity", "bounds"}
+    assert said.count("| measure, set, setting | before | n |") == len(decision.MEASURES)
+    # another state stands beside the first, and the same state takes its place
+    said = run("decision", "severity", *options, "--state", "after")
+    assert "| measure, set, setting | before | after | n |" in said
+    run("decision", "severity", *options, "--state", "after")
+    again = rows_of(found)
+    assert again[: len(rows)] == rows
+    assert len(again) == len(rows) + said.count("| severity ·")
+
+
+def few_rows() -> LiveStream:
+    """The beginning of a stream, with its first anomaly."""
+    whole = live_stream("cost of a click", 0)
+    assert whole.spans[0][1] < 600
+    return LiveStream(whole.kind, 0, whole.values[:600], whole.spans[:1])
 
 
 def test_conformal_promises_are_a_row_each(
@@ -106,53 +105,9 @@ def test_explanations_of_a_departure_are_a_row_each(run: Run, load: Load, tmp_pa
     assert list(load("explanations").seeds("3-5")) == [3, 4, 5]
 
 
-def test_growth_measures_points_and_writes_a_page(run: Run, tmp_path: Path) -> None:
-    found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
-    small = ("--axis", "rows", "--sizes", 300, "--detector", "default")
-    said = run("growth", "measure", "--csv", found, *small)
-    assert said.count("default, fit: ") == said.count("default, score: ") == 1
-    machine, *rows = rows_of(found)
-    assert machine["axis"] == "machine"
-    assert [row["state"] for row in rows] == [""] * 2
-    assert all(float(row["seconds"]) > 0 and float(row["mib"]) >= 0 for row in rows)
-    # scoring so few rows takes next to nothing beyond what fitting left
-    assert float(rows[0]["mib"]) > 0
-    # what is there is not measured again
-    assert run("growth", "measure", "--csv", found, *small) == ""
-    run("growth", "report", "--csv", found, "--output", page)
-    assert re.search(r"\| default, fit \| [\d.]+ \|  \|", page.read_text())
-    assert (tmp_path / "growth_rows.svg").stat().st_size < 50_000
-
-
-def test_growth_gives_up_a_point_over_its_limit_and_tries_no_larger_one(
-    run: Run, tmp_path: Path
-) -> None:
-    found, page = tmp_path / "growth.csv", tmp_path / "growth.md"
-    small = ("--axis", "rows", "--sizes", 300, 600, "--detector", "default", "--limit", 0.05)
-    run("growth", "measure", "--csv", found, *small)
-    _, *rows = rows_of(found)
-    assert [(row["size"], row["phase"], row["state"]) for row in rows] == [
-        ("300", "fit", "over the limit"),
-        ("300", "score", "over the limit"),
-    ]
-    run("growth", "report", "--csv", found, "--output", page)
-    assert "| default, fit | over the limit |" in page.read_text()
-
-
-def test_the_cost_of_a_window_is_measured(load: Load) -> None:
-    growth = load("growth")
-    growth.STEP_POINTS, growth.SCORED_ROWS = 200, 400
-    step, scoring = growth.costs_of_window(50)
-    assert (step["phase"], scoring["phase"]) == ("training step", "scoring")
-    assert step["seconds"] > 0
-    assert scoring["seconds"] > 0
-
-
 # scripts that print and write nothing: arguments, a pattern, and how often it is found
 PRINTED: dict[str, tuple[str, str, int]] = {
     "start": ("--rounds 1", r"[\d.]+ s\b", 6),
-    "memory": ("--rows 400 --channels 2 --max-training-time 1s", "x the data", 1),
-    "fit_time": ("--rows 200 --channels 2 --size tiny", "of training", 1),
     "score_file": ("--rows 500 --channels 2", r"^ +500 +[\d.]+ +\d{2,} +\d+$", 1),
     "latency": (
         "--repeats 5 --rows 400 --threads 1 --profile",
@@ -227,7 +182,7 @@ def test_files_of_every_kind_are_read_as_the_committed_table_says(run: Run, tmp_
     run("table_readers", "--readers", "ours", "--output", found)
     with (
         found.open(newline="") as file,
-        (FOLDER / "reports" / "table_readers.csv").open(newline="") as committed,
+        (REPORTS / "table_readers.csv").open(newline="") as committed,
     ):
         expected = [(row["kind"], row["ours"]) for row in csv.DictReader(committed)]
         assert [(row["kind"], row["ours"]) for row in csv.DictReader(file)] == expected
@@ -283,10 +238,7 @@ def test_live_measures_every_detector_on_streams(
     run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found, page = tmp_path / "live.csv", page_with("live", tmp_path)
-    whole = live_stream("cost of a click", 0)
-    few = LiveStream(whole.kind, 0, whole.values[:600], whole.spans[:1])
-    assert few.spans[0][1] < 600
-    monkeypatch.setattr(load("live"), "live_streams", lambda _seeds: iter([few]))
+    monkeypatch.setattr(load("live"), "live_streams", lambda _seeds: iter([few_rows()]))
     said = run("live", "--output", found, "--page", page, "--sets", "--jobs", 1)
     rows = rows_of(found)
     assert [row["kind"] for row in rows] == ["all", "cost of a click"] * 5
@@ -367,25 +319,6 @@ def test_sizes_of_saved_streams_are_written(run: Run, tmp_path: Path) -> None:
     assert report.read_text(encoding="utf-8") == said
     written = [(row["model"], row["rows"]) for row in rows_of(report)]
     assert written == [("no", "80"), ("no", "100"), ("yes", "80"), ("yes", "100")]
-
-
-def test_the_table_of_many_machines(
-    load: Load,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    rows = tmp_path / "rows.csv"
-    words = "--seconds-per-series 0.01 --seconds-per-task 0.001 --series 10000 --machines 1 2"
-    paths = ["--output", str(rows)]
-    small = ["--series-a-task", "100", "--days-between-failures", "30", "--seeds", "1"]
-    monkeypatch.setattr(sys, "argv", ["many_machines", *words.split(), *paths, *small])
-    load("many_machines").main()
-    with rows.open(newline="") as file:
-        found = list(csv.DictReader(file))
-    assert [row["machines"] for row in found] == ["1", "2"]
-    assert all(0.5 < float(row["efficiency"]) <= 1.2 for row in found)
-    assert "| 2 | 30 d | 100 |" in capsys.readouterr().out
 
 
 def test_what_ray_costs(tmp_path: Path) -> None:

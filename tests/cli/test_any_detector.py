@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from running import Run, runner
+from running import runner
 from subadjacent import (
     BaseDetector,
     MagnitudeDetector,
@@ -67,25 +67,10 @@ def test_info_tells_what_is_there_and_nothing_else(folder: Path, name: str) -> N
 
 @pytest.mark.parametrize("name", ["default", "magnitude"])
 def test_report_shows_what_there_is(folder: Path, tmp_path: Path, name: str) -> None:
-    page, figures = tmp_path / "page.html", tmp_path / "figures"
-    done = runner(folder)(
-        "report", name, "plant.csv", "--label", "label", "-o", page, "--png", figures,
-    )  # fmt: skip
+    page = tmp_path / "page.html"
+    done = runner(folder)("report", name, "plant.csv", "--label", "label", "-o", page)
     text = page.read_text()
     assert f"<dd>{type(DETECTORS[name]).__name__}</dd>" in text
     assert "Against the labels" in text
     assert 'id="attention-title"' not in text
-    written = json.loads(done.stdout)["written"]
-    assert written[0] == str(page)
-    assert {Path(path).parent for path in written[1:]} == {figures}
-    assert all(Path(path).stat().st_size > 1000 for path in written)
-
-
-def test_other_channels_are_refused_by_every_kind(
-    folder: Path, command: Run, tmp_path: Path
-) -> None:
-    pl.DataFrame({"other": np.arange(100.0)}).write_csv(tmp_path / "other.csv")
-    for name in ("sub_pca", "magnitude"):
-        for verb in ("score", "report"):
-            told = command(verb, folder / name, "other.csv", code=1).stderr
-            assert "other.csv must have the channels seen in fitting, in their order" in told
+    assert json.loads(done.stdout) == {"written": [str(page)]}

@@ -89,13 +89,6 @@ def test_settings_can_say_that_nothing_becomes_normal(
     assert json.loads(command("info", "model").stdout)["parameters"]["adapt_after"] is None
 
 
-def test_an_unknown_name_is_refused_with_all_that_are_known(command: Run, plant: Path) -> None:
-    said = command("fit", plant, "--detector", "pcaa", "-o", "model", code=2).stderr
-    told = " ".join(said.replace("│", " ").split())
-    assert "Invalid value for '--detector': detector must be one of default, " in told
-    assert "got 'pcaa'" in told
-
-
 @pytest.mark.parametrize(
     ("option", "value"),
     [("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "1")],

@@ -123,22 +123,6 @@ def test_errors_hold_no_escapes(command: Run, tmp_path: Path, debug: tuple[str, 
     assert "\x1b" not in said
 
 
-def test_many_unseen_entities_are_counted(command: Run, tmp_path: Path) -> None:
-    write(tmp_path / "known.csv", ["a", "b"])
-    write(tmp_path / "many.csv", [f"new_{number:03}" for number in range(300)], rows=12)
-    (tmp_path / "quick.toml").write_text(QUICK)
-    command(
-        "fit", "known.csv", "-o", "model", "--entity", "machine", "--config", "quick.toml",
-        "--train-fraction", "1",
-    )  # fmt: skip
-    said = command("score", "model", "many.csv", "--entity", "machine", "-o", "s.csv").stderr
-    assert (
-        "300 entities in all were not seen in fitting: "
-        "new_000, new_001, new_002, new_003, new_004 and 295 more"
-    ) in said
-    assert "new_150" not in said
-
-
 @pytest.mark.parametrize("suffix", ["csv", pytest.param("parquet", marks=pytest.mark.sweep)])
 def test_a_file_name_that_is_not_utf8_works(tmp_path: Path, suffix: str) -> None:
     name = os.fsdecode(b"caf\xe9." + suffix.encode())

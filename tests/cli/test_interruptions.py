@@ -100,7 +100,7 @@ def test_a_disk_that_fills_up_is_said_and_holds_nothing_half_written(
 ) -> None:
     command("generate", "plant", "--rows", "800", "-o", "plant.csv")
     fit = ["fit", "plant.csv", "-q", "-o"]
-    detect = ["detect", "plant.csv", "-q", "--png", "-o", "disk/out"]
+    detect = ["detect", "plant.csv", "-q", "-o", "disk/out"]
     score = ["score", "model", "plant.csv", "-q", "-o"]
     command(*fit, "model")
     whole = {"model", "model/README.md", "model/config.json", "model/detector.json"}

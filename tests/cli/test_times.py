@@ -38,18 +38,6 @@ def scored(command: Run, folder: Path, model: Path, *options: str) -> tuple[pl.S
     return first, done.stderr
 
 
-def test_a_layout_is_found_and_written_as_iso(command: Run, tmp_path: Path, model: Path) -> None:
-    (tmp_path / "times.csv").write_text(
-        table("time", lambda time: time.strftime("%d/%m/%Y %H:%M"), HOURS)
-    )
-    times, notes = scored(command, tmp_path, model)
-    assert times.name == "time"
-    assert times.to_list() == HOURS
-    assert "column 'time' is the time (found): " in notes
-    assert "day first" in notes
-    assert "2024-01-01T01:00:00.000000," in (tmp_path / "scores.csv").read_text()
-
-
 def test_two_readings_are_a_question(command: Run, tmp_path: Path, model: Path) -> None:
     (tmp_path / "times.csv").write_text(
         table("time", lambda time: time.strftime("%d/%m/%Y %H:%M"), SHORT)

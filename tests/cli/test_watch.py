@@ -15,7 +15,7 @@ URL = ("--prometheus", "http://127.0.0.1:1")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "error: queries must name at least one: add --query, or [queries.NAME]\n"),
+        ((), "error: queries must have at least one entry: add --query, or [queries.NAME]\n"),
         (("--query", "up"), "error: prometheus must be given (--prometheus URL)\n"),
         ((*URL, "--config", "none.toml"), "error: none.toml is not a file: --config needs"),
         ((*URL, "--query", "up", "--step", "0"), "error: queries.up.step must be a time longer"),

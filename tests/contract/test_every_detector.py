@@ -13,10 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from contract.detectors import FIVE, ROW_BY_ROW, WRAPPED, quick
-from subadjacent import InputError, SubAdjacentError, load
+from subadjacent import InputError, SubAdjacentError, TrainSeries, load
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import REGISTRY
+from subadjacent.scoring.silence import silent_rows
 
 NEED_ORDER = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
 # detectors that may pass over a spike, each for a reason that is its own
@@ -115,17 +116,29 @@ def scores_of(detector: BaseDetector, rows: np.ndarray, entity: str = "inches") 
     return np.asarray(detector.decision_function({entity: rows})[entity])
 
 
-def test_the_class_is_the_one_that_the_registry_names(name: str, detector: BaseDetector) -> None:
-    assert type(detector).__name__ == REGISTRY[name].class_name
+def silent_rows_of(detector: BaseDetector, rows: np.ndarray, entity: str) -> Any:
+    """Rows with a stuck channel, as the detector's own assessment finds them."""
+    return silent_rows(TrainSeries(rows, entity=entity), detector.habits_.of(entity))
 
 
 def test_a_clone_has_the_same_parameters_and_nothing_learned(
-    detector: BaseDetector, test: np.ndarray
+    name: str, detector: BaseDetector, test: np.ndarray
 ) -> None:
+    assert type(detector).__name__ == REGISTRY[name].class_name
     copy = clone(detector)
     assert repr(copy.get_params()) == repr(detector.get_params())
     with pytest.raises(NotFittedError):
         copy.decision_function(test)
+
+
+def test_any_number_of_rows_gets_finite_scores_and_explanations(
+    detector: BaseDetector, test: np.ndarray
+) -> None:
+    for count in (1, 2, 19, 20, 21, 47):
+        scores = scores_of(detector, test[:count])
+        assert scores.shape == (count,)
+        assert np.isfinite(scores).all()
+        assert detector.explain({"inches": test[:count]})["inches"].shape == (count, 5)
 
 
 def test_the_same_seed_gives_the_same_scores_whatever_the_labels(
@@ -178,16 +191,37 @@ def test_a_loaded_detector_gives_the_same_scores_and_alarms(
         assert loaded.alarms(rows) == detector.alarms(rows)
 
 
-def test_alarms_name_every_row_and_explain_it_in_the_datas_own_units(
+def test_predict_alarms_and_labels_agree(
     detector: BaseDetector, train: dict[str, np.ndarray], test: np.ndarray
 ) -> None:
-    alarms = detector.alarms({"inches": test})
-    times = sorted(bounds for alarm in alarms for bounds in alarm.occurrences)
-    named = [row for first, last in times for row in range(first, last + 1)]
-    predicted = detector.predict({"inches": test})["inches"]
-    assert named == np.flatnonzero(predicted).tolist() != []
+    rows = {"inches": test, "feet": in_feet(test)[100:]}
+    found, predicted, alarms = detector.assess(rows), detector.predict(rows), detector.alarms(rows)
+    assert alarms == found.alarms()
+    for entity, judgement in zip(rows, found.judgements, strict=True):
+        times = [times for alarm in alarms if alarm.entity == entity for times in alarm.occurrences]
+        named = sorted(row for first, last in times for row in range(first, last + 1))
+        assert named == np.flatnonzero(predicted[entity]).tolist() != []
+        np.testing.assert_array_equal(found.anomalous[entity], predicted[entity])
+        again = detector.judge(
+            found.scores[entity], entity, silent=silent_rows_of(detector, rows[entity], entity)
+        )
+        np.testing.assert_array_equal(again.anomalous, predicted[entity])
+        np.testing.assert_array_equal(again.normalized, judgement.normalized)
+    parts = np.split(detector.decision_scores_, 2)
+    labels = [
+        detector.judge(
+            scores, entity, silent=silent_rows_of(detector, train[entity], entity)
+        ).anomalous
+        for entity, scores in zip(train, parts, strict=True)
+    ]
+    np.testing.assert_array_equal(detector.labels_, np.concatenate(labels).astype(int))
+
+
+def test_alarms_are_explained_in_the_datas_own_units(
+    detector: BaseDetector, train: dict[str, np.ndarray], test: np.ndarray
+) -> None:
     mean, spread = train["inches"].mean(axis=0), train["inches"].std(axis=0)
-    for alarm in alarms:
+    for alarm in detector.alarms({"inches": test}):
         assert alarm.duration == alarm.last + 1 - alarm.first
         assert (alarm.first, alarm.last) == (alarm.occurrences[0][0], alarm.occurrences[-1][1])
         for cause in alarm.causes:

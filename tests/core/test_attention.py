@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -89,15 +90,10 @@ def test_linear_attention_weighs_values_by_rows_that_sum_to_one(dense: bool) -> 
     assert contribution.tolist() == [0.5, 0.75]
 
 
-def test_the_attention_matrix_is_indexed_query_first() -> None:
+def test_rows_of_the_matrix_are_queries_divided_by_their_mass() -> None:
     q = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     k = torch.tensor([[1.0, 1.0], [3.0, 1.0]])
     assert attention_matrix(q, k).tolist() == [[0.25, 0.75], [0.5, 0.5]]
-
-
-def test_queries_are_divided_by_the_mass_of_their_row() -> None:
-    q = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
-    k = torch.tensor([[1.0, 1.0], [3.0, 1.0]])
     assert normalize_queries(q, k).tolist() == [[0.25, 0.0], [0.0, 0.5]]
 
 
@@ -112,33 +108,24 @@ def test_vanilla_attention_is_a_softmax_of_scaled_products() -> None:
     torch.testing.assert_close(contribution, torch.tensor([0.5, 0.25]))
 
 
-@pytest.mark.parametrize(("n", "band"), CASES, ids=str)
-@BOTH
-@DTYPES
-def test_linear_attention_is_the_row_by_row_definition(
-    dtype: torch.dtype, dense: bool, n: int, band: Band
-) -> None:
-    inputs = [x.requires_grad_() for x in drawn(3, n, 4, dtype=dtype)]
-    ours = linear_attention(*inputs, band, dense=dense)
-    theirs = attention_oracle(*inputs, band)
-    torch.testing.assert_close(ours, theirs, **TOLERANCE[dtype])
-    torch.testing.assert_close(
-        gradients(ours, inputs), gradients(theirs, inputs), **TOLERANCE[dtype]
-    )
+FORMS = {
+    "dense": (partial(linear_attention, dense=True), attention_oracle),
+    "sliding": (partial(linear_attention, dense=False), attention_oracle),
+    "vanilla": (vanilla_attention, vanilla_oracle),
+}
 
 
-@pytest.mark.parametrize(("n", "band"), CASES, ids=str)
+@pytest.mark.parametrize("form", FORMS)
 @DTYPES
-def test_vanilla_attention_is_the_row_by_row_definition(
-    dtype: torch.dtype, n: int, band: Band
-) -> None:
-    inputs = [x.requires_grad_() for x in drawn(3, n, 4, dtype=dtype)]
-    ours = vanilla_attention(*inputs, band)
-    theirs = vanilla_oracle(*inputs, band)
-    torch.testing.assert_close(ours, theirs, **TOLERANCE[dtype])
-    torch.testing.assert_close(
-        gradients(ours, inputs), gradients(theirs, inputs), **TOLERANCE[dtype]
-    )
+def test_attention_is_the_row_by_row_definition(dtype: torch.dtype, form: str) -> None:
+    attend, oracle = FORMS[form]
+    for n, band in CASES:
+        inputs = [x.requires_grad_() for x in drawn(3, n, 4, dtype=dtype)]
+        ours, theirs = attend(*inputs, band), oracle(*inputs, band)
+        torch.testing.assert_close(ours, theirs, **TOLERANCE[dtype])
+        torch.testing.assert_close(
+            gradients(ours, inputs), gradients(theirs, inputs), **TOLERANCE[dtype]
+        )
 
 
 def gradients(attended: tuple[Tensor, Tensor], inputs: list[Tensor]) -> tuple[Tensor, ...]:
@@ -202,18 +189,13 @@ def test_half_precision_inputs_give_values_of_their_own_kind(dense: bool) -> Non
     torch.testing.assert_close(rough.contribution, exact.contribution, rtol=0.02, atol=0)
 
 
-@pytest.mark.parametrize("attend", ["dense", "sliding", "vanilla"])
-def test_autocast_stays_near_single_precision(attend: str) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_autocast_stays_near_single_precision(form: str) -> None:
     inputs = [x.requires_grad_() for x in drawn(3, 60, 8, dtype=torch.float32)]
-
-    def run() -> tuple[Tensor, Tensor]:
-        if attend == "vanilla":
-            return vanilla_attention(*inputs, Band())
-        return linear_attention(*inputs, Band(), dense=attend == "dense")
-
-    exact = run()
+    attend, _ = FORMS[form]
+    exact = attend(*inputs, Band())
     with torch.autocast("cpu", torch.bfloat16):
-        rough = run()
+        rough = attend(*inputs, Band())
     for ours, theirs in zip(rough, exact, strict=True):
         torch.testing.assert_close(ours.float(), theirs, rtol=0.02, atol=0)
     assert all(x.isfinite().all() for x in gradients(rough, inputs))

@@ -22,41 +22,26 @@ from subadjacent.core.kernels.switch import use_kernels
 BAND = Band(2, 5)
 
 
-@pytest.mark.parametrize(
-    ("n", "dense", "form"),
-    [
-        (DENSE_UP_TO, None, Form.MATRIX),
-        (DENSE_UP_TO + 1, None, Form.SUMS),
-        (DENSE_UP_TO, False, Form.SUMS),
-        (DENSE_UP_TO + 1, True, Form.MATRIX),
-    ],
-)
-def test_short_windows_form_the_matrix_unless_overruled(n, dense, form) -> None:
-    assert linear_form(n, dense) is form
-
-
-def test_the_packed_form_uses_the_mask_in_windows_that_are_not_long() -> None:
+def test_short_windows_form_the_matrix_unless_overruled() -> None:
+    assert linear_form(DENSE_UP_TO, None) is Form.MATRIX
+    assert linear_form(DENSE_UP_TO + 1, None) is Form.SUMS
+    assert linear_form(DENSE_UP_TO, False) is Form.SUMS
+    assert linear_form(DENSE_UP_TO + 1, True) is Form.MATRIX
+    # the packed form uses the mask in windows that are not long
     assert sums_by_mask(MASK_UP_TO)
     assert not sums_by_mask(MASK_UP_TO + 1)
 
 
-@pytest.mark.parametrize(
-    ("softmax", "dense", "form"),
-    [
+def test_on_a_cpu_the_papers_mapping_is_packed_and_nothing_on_other_devices() -> None:
+    x = torch.zeros(1, 40, 32)
+    for softmax, dense, form in (
         (True, None, Form.PACKED),
         (False, None, Form.MATRIX),
         (True, True, Form.MATRIX),
         (True, False, Form.SUMS),
-    ],
-)
-def test_on_a_cpu_the_papers_mapping_is_packed(softmax, dense, form) -> None:
-    x = torch.zeros(1, 40, 32)
-    assert projected_form(x, 2, BAND, softmax=softmax, dense=dense) is form
-
-
-def test_on_other_devices_nothing_is_packed() -> None:
-    x = torch.zeros(1, 40, 32, device="meta")
-    assert projected_form(x, 2, BAND, softmax=True) is Form.MATRIX
+    ):
+        assert projected_form(x, 2, BAND, softmax=softmax, dense=dense) is form
+    assert projected_form(x.to("meta"), 2, BAND, softmax=True) is Form.MATRIX
 
 
 def test_torch_compile_sees_plain_operations() -> None:
@@ -88,16 +73,11 @@ def test_a_kernel_needs_bfloat16_and_a_size_that_fits(monkeypatch: pytest.Monkey
         assert not attention_in_kernel(x, 2, BAND)
 
 
-@pytest.mark.parametrize(
-    ("band", "reach"),
-    [
-        (Band(0, 30), (1, 2)),  # 64 + 2·30 rows are two tiles of 64
-        (Band(20, 30), (1, 2)),  # one side has two tiles as well: both at once
-        (Band(200, 230), (2, 2)),  # far out, each side by itself
-    ],
-)
-def test_the_band_of_a_chunk_reaches_into_few_tiles(band, reach) -> None:
-    assert chunk_reach(band) == reach
+def test_the_band_of_a_chunk_reaches_into_few_tiles() -> None:
+    # 64 + 2·30 rows are two tiles of 64; one side has two tiles as well: both at once
+    assert chunk_reach(Band(0, 30)) == chunk_reach(Band(20, 30)) == (1, 2)
+    # far out, each side by itself
+    assert chunk_reach(Band(200, 230)) == (2, 2)
 
 
 def test_the_kernels_have_limits() -> None:

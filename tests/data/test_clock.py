@@ -81,45 +81,36 @@ def test_pieces_of_a_duration_add_up(days: int, hours: int, minutes: int, second
         assert duration(f"{days}d{hours}h{minutes}m{seconds}s") == whole.total_seconds()
 
 
-def test_a_long_gap_starts_a_new_segment_and_a_short_one_does_not() -> None:
+def test_rows_are_cut_into_segments_by_long_gaps() -> None:
     # one row is missing after 120, four after 240
-    times = at(0, 60, 120, 240, 540, 600)
-    assert read_clock(times, fill_limit=1, name="X") == Clock(60.0, (0, 4))
-    assert read_clock(times, fill_limit=4, name="X") == Clock(60.0, (0,))
-    assert read_clock(times, fill_limit=0, name="X") == Clock(60.0, (0, 3, 4))
-
-
-def test_plain_numbers_keep_their_own_unit() -> None:
-    clock = read_clock(np.array([0.5, 0.75, 1.0, 3.0, 3.25]), fill_limit=2, name="X")
-    assert clock == Clock(0.25, (0, 3), unit="own")
-    assert clock.seconds is None
-
-
-def test_dates_are_in_seconds_whatever_their_unit() -> None:
-    for unit in ("D", "h", "m", "s", "ms", "us", "ns"):
-        times = np.arange("2024-03-01", "2024-03-05", dtype="datetime64[D]")
-        clock = read_clock(times.astype(f"datetime64[{unit}]"), fill_limit=0, name="X")
-        assert clock == Clock(86400.0, (0,))
-        assert clock.seconds == 86400.0
-
-
-def test_whole_months_are_measured_in_days() -> None:
+    gaps = at(0, 60, 120, 240, 540, 600)
+    days = np.arange("2024-03-01", "2024-03-05", dtype="datetime64[D]")
     months = np.array(["2023-07", "2023-08", "2023-09"], dtype="datetime64[M]")
-    assert read_clock(months, fill_limit=0, name="X").interval == 31 * 86400
-
-
-def test_fewer_than_two_rows_have_no_interval() -> None:
-    for rows in [0, 1]:
-        assert read_clock(at(*range(rows)), fill_limit=5, name="X") == Clock(None, (0,))
-
-
-def test_the_lower_median_is_the_interval_so_that_a_gap_is_a_gap() -> None:
-    assert read_clock(at(0, 1, 101), fill_limit=5, name="X") == Clock(1.0, (0, 2))
-
-
-def test_jitter_of_a_twentieth_is_fine_also_across_a_gap() -> None:
-    times = at(0, 60, 120, 183, 240, 300, 423, 480, 540)
-    assert read_clock(times, fill_limit=1, name="X") == Clock(60.0, (0,))
+    cases: list[Any] = [
+        (gaps, 1, Clock(60.0, (0, 4))),
+        (gaps, 4, Clock(60.0, (0,))),
+        (gaps, 0, Clock(60.0, (0, 3, 4))),
+        # plain numbers keep their own unit
+        (np.array([0.5, 0.75, 1.0, 3.0, 3.25]), 2, Clock(0.25, (0, 3), unit="own")),
+        *(
+            (days.astype(f"datetime64[{unit}]"), 0, Clock(86400.0))
+            for unit in ("D", "h", "m", "s", "ms", "us", "ns")
+        ),
+        (months, 0, Clock(31 * 86400.0)),
+        (at(), 5, Clock(None)),
+        (at(0), 5, Clock(None)),
+        # the lower median, so that a gap is a gap
+        (at(0, 1, 101), 5, Clock(1.0, (0, 2))),
+        # jitter of a twentieth is fine, also across a gap
+        (at(0, 60, 120, 183, 240, 300, 423, 480, 540), 1, Clock(60.0)),
+        # integers of every type are subtracted exactly
+        (np.array([-128, 127], dtype=np.int8), 0, Clock(255.0, unit="own")),
+        (np.array([0, 1, 2], dtype=np.int64) + 2**62, 0, Clock(1.0, unit="own")),
+        (np.array([3, 5, 7], dtype=np.uint64), 0, Clock(2.0, unit="own")),
+    ]
+    for times, fill_limit, clock in cases:
+        assert read_clock(times, fill_limit=fill_limit, name="X") == clock
+        assert clock.seconds == (None if clock.unit == "own" else clock.interval)
 
 
 def test_one_row_in_a_hundred_may_be_off() -> None:
@@ -129,15 +120,6 @@ def test_one_row_in_a_hundred_may_be_off() -> None:
         read_clock(at(*seconds), fill_limit=5, name="X")
     longer = np.append(seconds, np.arange(6060, 18000, 60.0))
     assert read_clock(at(*longer), fill_limit=5, name="X") == Clock(60.0, (0,))
-
-
-def test_integers_of_every_type_are_subtracted_exactly() -> None:
-    extremes = np.array([-128, 127], dtype=np.int8)
-    assert read_clock(extremes, fill_limit=0, name="X").interval == 255
-    late = np.array([0, 1, 2], dtype=np.int64) + 2**62
-    assert read_clock(late, fill_limit=0, name="X").interval == 1
-    unsigned = np.array([3, 5, 7], dtype=np.uint64)
-    assert read_clock(unsigned, fill_limit=0, name="X").interval == 2
 
 
 def test_a_bad_clock_is_described_with_a_way_out() -> None:

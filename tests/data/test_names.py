@@ -21,46 +21,31 @@ from subadjacent.data.names import (
 LABELS = [0, 1, 0]
 
 
-def in_any_case(names: tuple[str, ...]) -> list[str]:
-    return [*names, *(name.upper() for name in names)]
-
-
 def test_columns_come_in_the_order_of_the_table_whatever_their_case() -> None:
     assert columns_named(("b", "a"), ["A", 3, "c", "B", "a"]) == ["B", "A", "a"]
     assert columns_named(("a",), ["ab", 1]) == []
 
 
-def test_labels_are_labels_in_a_frame_and_in_a_file(tmp_path: Path) -> None:
-    for name in in_any_case(LABEL_NAMES):
-        frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: LABELS})
-        assert read(frame).series[0].channels == ("flow",)
-        frame.write_csv(tmp_path / "plant.csv")
-        rows = open_files([str(tmp_path / "plant.csv")])
-        assert rows.label == name
-        assert rows.channels == ("flow",)
-        labels = rows.whole().labels
-        assert labels is not None
-        assert labels.tolist() == LABELS
-
-
-def test_times_are_times_in_a_frame_and_in_a_file(tmp_path: Path) -> None:
-    for name in in_any_case(TIME_NAMES):
-        frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: [10, 20, 30]})
-        (series,) = read(frame).series
-        assert series.channels == ("flow",)
-        assert series.label(2) == 30
-        frame.write_csv(tmp_path / "plant.csv")
-        rows = open_files([str(tmp_path / "plant.csv")])
-        assert rows.time == name
-        assert rows.channels == ("flow",)
-
-
-def test_entities_are_entities_in_a_frame_and_in_a_file(tmp_path: Path) -> None:
-    for name in in_any_case(ENTITY_NAMES):
-        frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: ["x", "y", "x"]})
-        assert [series.entity for series in read(frame).series] == ["x", "y"]
-        frame.write_csv(tmp_path / "plant.csv")
-        assert open_files([str(tmp_path / "plant.csv")]).entity == name
+def test_a_column_has_one_role_in_a_frame_and_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "plant.csv"
+    roles = {"label": LABEL_NAMES, "time": TIME_NAMES, "entity": ENTITY_NAMES}
+    cells = {"label": LABELS, "time": [10, 20, 30], "entity": ["x", "y", "x"]}
+    for role, names in roles.items():
+        for name in (*names, *(name.upper() for name in names)):
+            frame = pl.DataFrame({"flow": [1.0, 2.0, 3.0], name: cells[role]})
+            series = read(frame).series
+            assert {one.channels for one in series} == {("flow",)}
+            assert [one.entity for one in series] == (["x", "y"] if role == "entity" else [None])
+            assert series[0].label(1) == (20 if role == "time" else 1)
+            frame.write_csv(path)
+            rows = open_files([str(path)])
+            found = {"label": rows.label, "time": rows.time, "entity": rows.entity}
+            assert found == {**dict.fromkeys(roles), role: name}
+            assert rows.channels == ("flow",)
+            labels = rows.whole().labels
+            assert (None if labels is None else labels.tolist()) == (
+                LABELS if role == "label" else None
+            )
 
 
 def test_a_second_time_column_of_a_file_is_no_channel_that_the_frame_would_refuse(
@@ -84,19 +69,10 @@ def test_a_label_is_one_word_however_it_is_written() -> None:
 
 
 def test_two_words_for_labels_at_most_look_like_labels() -> None:
-    for values in [
-        [0, 1],
-        [1],
-        [0.0],
-        [-1, 1],
-        ["yes", "NO"],
-        ["Normal", "Attack"],
-        [True, False],
+    likely: list[Any] = [
+        [0, 1], [1], [0.0], [-1, 1], ["yes", "NO"], ["Normal", "Attack"], [True, False],
         ["0", 0, 1],
-    ]:
-        assert look_like_labels(values)
-
-
-def test_other_values_do_not() -> None:
-    for values in [[], [0, 1, 2], [-1, 0, 1], [20], [0.5, 1], ["on", "off"]]:
-        assert not look_like_labels(values)
+    ]  # fmt: skip
+    assert all(map(look_like_labels, likely))
+    unlikely: list[Any] = [[], [0, 1, 2], [-1, 0, 1], [20], [0.5, 1], ["on", "off"]]
+    assert not any(map(look_like_labels, unlikely))

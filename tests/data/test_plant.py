@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subadjacent.data.plant import Event, Plant, multivariate
-from subadjacent.data.synthetic import KIND_CODES, KINDS
+from subadjacent.data.plant import KIND_CODES, KINDS, Event, Plant, multivariate
 from subadjacent.errors import InputError
 
 
@@ -41,19 +40,13 @@ def test_an_event_changes_its_channels_on_every_row_and_nothing_else() -> None:
         np.testing.assert_array_equal(plant.test != plant.base, expected)
 
 
-def test_events_are_in_time_order_and_never_touch(plant: Plant) -> None:
+def test_by_default_a_few_per_cent_of_rows_in_at_most_half_of_the_channels_are_anomalous(
+    plant: Plant,
+) -> None:
     assert all(before.stop < after.start for before, after in pairwise(plant.events))
-
-
-def test_an_event_touches_some_but_at_most_half_of_the_channels(plant: Plant) -> None:
     sizes = {len(event.channels) for event in plant.events}
     assert sizes <= {1, 2, 3}
     assert len(sizes) > 1
-
-
-def test_by_default_a_few_per_cent_are_anomalous_and_each_kind_is_as_frequent(
-    plant: Plant,
-) -> None:
     assert 0.02 < plant.labels.mean() < 0.04
     names = [event.kind for event in plant.events]
     assert {names.count(name) for name in KINDS} == {3}
@@ -94,25 +87,18 @@ def test_the_training_part_runs_on_into_the_test_part(plant: Plant) -> None:
     np.testing.assert_allclose(plant.train.std(axis=0), plant.base.std(axis=0), rtol=0.2)
 
 
-def test_same_seed_same_plant() -> None:
+def test_same_seed_same_plant_and_same_clean_rows_whatever_the_anomalies() -> None:
     first, second = (multivariate(n=300, channels=3, seed=4) for _ in range(2))
-    np.testing.assert_array_equal(first.train, second.train)
     np.testing.assert_array_equal(first.test, second.test)
     assert first.events == second.events
     assert not np.array_equal(first.train, multivariate(n=300, channels=3, seed=5).train)
-
-
-def test_other_anomalies_leave_the_clean_rows_as_they_are() -> None:
-    many, none = (multivariate(n=300, channels=2, seed=4, kinds=kinds) for kinds in (KINDS, ()))
-    np.testing.assert_array_equal(many.train, none.train)
-    np.testing.assert_array_equal(many.base, none.base)
-
-
-def test_no_kinds_or_no_ratio_gives_a_clean_test_part() -> None:
-    for options in [{"kinds": ()}, {"ratio": 0}]:
-        plant = multivariate(n=300, channels=3, seed=4, **options)
-        assert plant.events == ()
-        np.testing.assert_array_equal(plant.test, plant.base)
+    for options in [{}, {"kinds": ()}, {"ratio": 0}]:
+        other = multivariate(n=300, channels=3, seed=4, **options)
+        np.testing.assert_array_equal(first.train, other.train)
+        np.testing.assert_array_equal(first.base, other.base)
+        if options:
+            assert other.events == ()
+            np.testing.assert_array_equal(other.test, other.base)
 
 
 def test_the_highest_ratio_fits_whatever_the_size() -> None:

@@ -32,9 +32,6 @@ def test_segments_cover_every_row_once_in_order(lengths: list[int]) -> None:
 
 def test_a_series_is_one_segment_unless_told_otherwise() -> None:
     assert TrainSeries(rows(4)).segments == ((0, 4),)
-
-
-def test_no_rows_are_one_empty_segment() -> None:
     assert TrainSeries(rows(0)).segments == ((0, 0),)
 
 
@@ -99,13 +96,9 @@ def test_training_rows_have_no_place_for_labels() -> None:
         TrainSeries(rows(3)).labels = np.zeros(3)  # type: ignore[attr-defined]
 
 
-def test_labels_belong_to_rows() -> None:
+def test_labels_belong_to_rows_and_fit_them() -> None:
     series = TestSeries(TrainSeries(rows(3)), np.array([0, 1, 1]))
-    assert len(series) == 3
-    assert series.labels.tolist() == [0, 1, 1]
-
-
-def test_labels_that_do_not_fit_are_refused() -> None:
+    assert (len(series), series.labels.tolist()) == (3, [0, 1, 1])
     cases: list[Any] = [
         (np.array([0, 1]), "labels must have shape (3,), one a row; got (2,)"),
         (np.zeros((3, 1), dtype=int), "labels must have shape (3,), one a row; got (3, 1)"),
@@ -130,18 +123,7 @@ UNITS = PerEntity(2.0, {"first": 0.5, "second": 4.0})
 
 
 def test_each_entity_has_its_own_value_and_unseen_ones_the_pooled_value() -> None:
-    assert UNITS.of("first") == 0.5
-    assert UNITS.of("second") == 4.0
-    assert UNITS.of("unseen") == 2.0
-    assert UNITS.of(None) == 2.0
-
-
-def test_a_function_is_applied_to_every_value() -> None:
-    halves = UNITS.map(lambda unit: unit / 2)
-    assert halves == PerEntity(1.0, {"first": 0.25, "second": 2.0})
-    assert UNITS.pooled == 2.0
-
-
-def test_the_pooled_value_comes_first_then_entities_in_order() -> None:
+    assert [UNITS.of(name) for name in ("first", "second", "unseen", None)] == [0.5, 4, 2, 2]
     assert list(UNITS) == [2.0, 0.5, 4.0]
-    assert list(PerEntity("alone", {})) == ["alone"]
+    assert UNITS.map(lambda unit: unit / 2) == PerEntity(1.0, {"first": 0.25, "second": 2.0})
+    assert UNITS.pooled == 2.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -165,26 +166,19 @@ def test_rows_are_scaled_by_their_entity() -> None:
     ]
 
 
-def test_batches_hold_every_window_once() -> None:
+def test_batches_hold_every_window_once_in_an_order_that_the_generator_decides() -> None:
     assert list(Windows(torch.zeros(2, 1), torch.arange(0), 3).batches(4)) == []
     for size in [1, 3, 10, 99]:
-        windows = Windows(torch.zeros(12, 1), torch.arange(10), 3)
+        windows = Windows(torch.zeros(102, 1), torch.arange(100), 3)
         batches = list(windows.batches(size))
-        assert torch.cat(batches).tolist() == list(range(10))
+        assert torch.cat(batches).tolist() == list(range(100))
         assert all(len(batch) == size for batch in batches[:-1])
-        shuffled = torch.cat(list(windows.batches(size, torch.Generator().manual_seed(0))))
-        assert sorted(shuffled.tolist()) == list(range(10))
-
-
-def test_the_generator_alone_decides_the_order() -> None:
-    windows = Windows(torch.zeros(102, 1), torch.arange(100), 3)
-
-    def order(seed: int) -> list[int]:
-        return torch.cat(list(windows.batches(7, torch.Generator().manual_seed(seed)))).tolist()
-
-    assert order(1) == order(1)
-    assert order(1) != order(2)
-    assert order(1) != list(range(100))
+        first, again, other = (
+            torch.cat(list(windows.batches(size, torch.Generator().manual_seed(seed)))).tolist()
+            for seed in (1, 1, 2)
+        )
+        assert first == again != other
+        assert list(range(100)) == sorted(first) != first
 
 
 def test_windows_are_gathered_as_slices_would_be() -> None:
@@ -224,11 +218,8 @@ def of_length(*lengths: int) -> list[TrainSeries]:
     return [TrainSeries(np.zeros((n, 1))) for n in lengths]
 
 
-def test_the_end_is_held_back() -> None:
+def test_the_end_is_held_back_where_a_series_is_long_enough_for_both() -> None:
     assert validation_starts(of_length(100, 50), window=10, fraction=0.2) == [80, 40]
-
-
-def test_a_series_too_short_for_both_only_trains() -> None:
     assert validation_starts(of_length(100, 19, 20), window=10, fraction=0.2) == [80, 19, 10]
 
 
@@ -256,26 +247,27 @@ def test_both_sides_hold_a_window_or_nothing_is_held_back(
                 assert start == n - round(fraction * n)
 
 
-def test_data_without_two_windows_anywhere_is_refused() -> None:
-    with pytest.raises(InputError) as caught:
-        validation_starts(of_length(12, 19), window=10)
-    assert str(caught.value) == (
-        "fit needs a series of at least 2 windows, to learn from and to validate on: "
-        "20 rows with window=10; the longest has n_samples = 19"
-    )
-
-
-def test_all_cannot_be_held_back() -> None:
-    for fraction in [1, 1.5, 1e9]:
+def test_what_cannot_be_held_back_is_refused() -> None:
+    share = "validation_fraction must be a finite number above 0; got"
+    cases: list[Any] = [
+        (
+            of_length(12, 19),
+            0.2,
+            (
+                "fit needs a series of at least 2 windows, to learn from and to validate on: "
+                "20 rows with window=10; the longest has n_samples = 19"
+            ),
+        ),
+        *(
+            (of_length(100), fraction, f"validation_fraction must be below 1; got {fraction!r}")
+            for fraction in (1, 1.5, 1e9)
+        ),
+        *(
+            (of_length(100), fraction, f"{share} {fraction!r}")
+            for fraction in (0, -0.1, float("nan"), float("inf"), True, "half", None)
+        ),
+    ]
+    for series, fraction, message in cases:
         with pytest.raises(InputError) as caught:
-            validation_starts(of_length(100), 10, fraction)
-        assert str(caught.value) == f"validation_fraction must be below 1; got {fraction!r}"
-
-
-def test_what_is_no_share_is_refused() -> None:
-    for fraction in [0, -0.1, float("nan"), float("inf"), True, "half", None]:
-        with pytest.raises(InputError) as caught:
-            validation_starts(of_length(100), 10, fraction)
-        assert str(caught.value) == (
-            f"validation_fraction must be a finite number above 0; got {fraction!r}"
-        )
+            validation_starts(series, 10, fraction)
+        assert str(caught.value) == message

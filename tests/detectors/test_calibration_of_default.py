@@ -15,8 +15,8 @@ from scipy.signal import lfilter
 
 from detectors.test_benchmark_data import DATA
 from reproduce.benchmarks import load_benchmark
+from reproduce.benchmarks.neurips_ts import neurips_ts
 from subadjacent import DataNotFound, SubAdjacentDetector, multivariate
-from subadjacent.data.synthetic import neurips_ts
 
 ASKED = 0.01
 FEWEST, MOST = ASKED / 2, ASKED * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -166,49 +167,30 @@ def forge(folder: Path, change: Any) -> None:
     file.write_text(json.dumps(facts))
 
 
-@pytest.mark.parametrize(
-    ("contamination", "change", "message"),
-    [
-        (Conformal(0.05), lambda rule: rule["levels_"].reverse(), "levels_ must be in order"),
-        (
-            Conformal(0.05),
-            lambda rule: rule.update(levels_=["a"]),
-            "levels_ must be a finite number",
-        ),
-        (Conformal(0.05), lambda rule: rule.pop("counts_"), "counts_ must be a list"),
-        (
-            Conformal(0.05),
-            lambda rule: rule["settings"].update(alpha=7),
-            "alpha must be a finite number",
-        ),
-        (
-            Conformal(0.05),
-            lambda rule: rule["settings"].update(alpha=0.2),
-            "threshold_ must be the level",
-        ),
-        (
-            AdaptiveConformal(0.05),
-            lambda rule: rule.update(recent_=[1.0]),
-            "recent_ must be at most memory",
-        ),
-        (
-            AdaptiveConformal(0.05),
-            lambda rule: rule["settings"].update(memory=10**12),
-            "memory must be a whole number of at most 1,000,000",
-        ),
-    ],
-)
-def test_tampered_values_are_refused(
-    contamination: str, change: Any, message: str, tmp_path: Path
-) -> None:
-    SubAdjacentDetector(contamination=contamination, views=("level",)).fit(rows(0)).save(
-        tmp_path / "model"
-    )
-    forge(tmp_path / "model", lambda _: None)
-    assert subadjacent.load(tmp_path / "model").threshold_rule_.alpha == 0.05
-    forge(tmp_path / "model", change)
-    with pytest.raises(ModelFileError, match=message):
-        subadjacent.load(tmp_path / "model")
+FORGED: list[tuple[Any, Callable[[dict[str, Any]], object], str]] = [
+    (Conformal(0.05), lambda rule: rule["levels_"].reverse(), "levels_ must be in order"),
+    (Conformal(0.05), lambda rule: rule.update(levels_=["a"]), "levels_ must be a finite number"),
+    (Conformal(0.05), lambda rule: rule.pop("counts_"), "counts_ must be a list"),
+    (Conformal(0.05), lambda rule: rule["settings"].update(alpha=7), "alpha must be a finite"),
+    (Conformal(0.05), lambda rule: rule["settings"].update(alpha=0.2), "threshold_ must be the"),
+    (AdaptiveConformal(0.05), lambda rule: rule.update(recent_=[1.0]), "recent_ must be at most"),
+    (
+        AdaptiveConformal(0.05),
+        lambda rule: rule["settings"].update(memory=10**12),
+        "memory must be a whole number of at most 1,000,000",
+    ),
+]
+
+
+def test_tampered_values_are_refused(tmp_path: Path) -> None:
+    for contamination, change, message in FORGED:
+        detector = SubAdjacentDetector(contamination=contamination, views=("level",))
+        detector.fit(rows(0)).save(tmp_path / "model")
+        forge(tmp_path / "model", lambda _: None)
+        assert subadjacent.load(tmp_path / "model").threshold_rule_.alpha == 0.05
+        forge(tmp_path / "model", change)
+        with pytest.raises(ModelFileError, match=message):
+            subadjacent.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize(("lookahead", "held_out"), [(30, 400), (0, 200)])

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 from detectors.waves import waves
-from subadjacent import InputError, ModelFileError, SubAdjacentDetector, load, multivariate
-from subadjacent.data.series import TrainSeries
+from subadjacent import InputError, SubAdjacentDetector, load, multivariate
 
 
 @pytest.fixture(scope="module")
@@ -167,14 +166,6 @@ def test_gaps_in_the_training_rows_do_not_make_normal_rows_alarms(
     assert detector.predict(waves(2000, seed=12)).mean() < most
 
 
-def test_a_gap_is_never_bridged(fitted: SubAdjacentDetector) -> None:
-    rows = waves(900, seed=6)
-    broken = TrainSeries(rows, starts=(0, 400))
-    whole = fitted.decision_function(broken)
-    np.testing.assert_array_equal(whole[:400], fitted.decision_function(rows[:400]))
-    np.testing.assert_array_equal(whole[400:], fitted.decision_function(rows[400:]))
-
-
 def test_few_rows_are_enough() -> None:
     with pytest.raises(InputError, match="at least 8 rows; the longest series has n_samples=7"):
         SubAdjacentDetector().fit(waves(7))
@@ -202,23 +193,7 @@ def test_entities_have_models_of_their_own_and_a_stranger_gets_the_common_one() 
     assert np.isfinite(stranger).all()
 
 
-def test_the_same_rows_in_other_units_score_the_same() -> None:
-    train, test = waves(900), waves(300, seed=1)
-    detector = SubAdjacentDetector().fit({"cold": train, "hot": 1000 + 50 * train})
-    scores = detector.decision_function({"hot": 1000 + 50 * test, "cold": test})
-    assert list(scores) == ["hot", "cold"]
-    np.testing.assert_allclose(scores["hot"], scores["cold"], rtol=1e-3, atol=1e-3)
-
-
 # ---- folders
-
-
-def test_what_is_saved_scores_the_same(fitted: SubAdjacentDetector, tmp_path: Path) -> None:
-    fitted.save(tmp_path / "one")
-    again, rows = load(tmp_path / "one"), waves(300, seed=9)
-    np.testing.assert_array_equal(again.decision_function(rows), fitted.decision_function(rows))
-    np.testing.assert_array_equal(again.explain(rows), fitted.explain(rows))
-    assert again.alarms(rows) == fitted.alarms(rows)
 
 
 @pytest.mark.parametrize("lookahead", ["full", 0, 30])
@@ -235,26 +210,6 @@ def test_a_saved_fleet_scores_the_same(lookahead: int | str, tmp_path: Path) -> 
     wanted, found = detector.decision_function(rows), again.decision_function(rows)
     for name in rows:
         np.testing.assert_array_equal(found[name], wanted[name])
-
-
-def test_what_was_learned_may_not_be_changed_by_hand(
-    fitted: SubAdjacentDetector, tmp_path: Path
-) -> None:
-    fitted.save(tmp_path / "model")
-    file = tmp_path / "model" / "detector.json"
-    facts = json.loads(file.read_text())
-    facts["learned"]["models"][0]["neighbours"]["rhythm"][0][1] = 20
-    file.write_text(json.dumps(facts))
-    with pytest.raises(ModelFileError, match="is damaged: learned is not what was saved"):
-        load(tmp_path / "model")
-
-
-def test_settings_may_not_be_changed_by_hand(fitted: SubAdjacentDetector, tmp_path: Path) -> None:
-    fitted.save(tmp_path / "model")
-    file = tmp_path / "model" / "config.json"
-    file.write_text(file.read_text().replace('"far": 30', '"far": 20'))
-    with pytest.raises(ModelFileError):
-        load(tmp_path / "model")
 
 
 # ---- parameters

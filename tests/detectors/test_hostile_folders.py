@@ -70,31 +70,25 @@ def in_network(**changes: Any) -> Alter:
     return lambda _config, facts, _arrays: facts["learned"]["network"].update(changes)
 
 
-@pytest.mark.parametrize(
-    ("alter", "rule"),
-    [
-        (
-            in_network(layers=10**6),
-            r"layers must be that of .* in \d+ arrays; got 1,000,000",
-        ),
-        (in_network(layers=2), r"layers\.1\.\S+ must have shape \(.*\), got none"),
-        (
-            in_network(width=1 << 20),
-            r"width must be that of .* weights .* got 1,048,576",
-        ),
-        (in_network(feedforward=10**9), r"feedforward must be that of .* got 1,000,000,000"),
-        (in_network(width=64), r"must have shape \(.*64.*\), got \("),
-        (learned(window=10**9), "window must be a whole number of at most 100,000; got 1000000000"),
-        (in_network(attention="vanilla"), r"raw_temperature must have shape none, got \(1,\)"),
-    ],
-)
+NOT_ITS_OWN: dict[str, Alter] = {
+    r"layers must be that of .* in \d+ arrays; got 1,000,000": in_network(layers=10**6),
+    r"layers\.1\.\S+ must have shape \(.*\), got none": in_network(layers=2),
+    r"width must be that of .* weights .* got 1,048,576": in_network(width=1 << 20),
+    "feedforward must be that of .* got 1,000,000,000": in_network(feedforward=10**9),
+    r"must have shape \(.*64.*\), got \(": in_network(width=64),
+    "window must be a whole number of at most 100,000; got 1000000000": learned(window=10**9),
+    r"raw_temperature must have shape none, got \(1,\)": in_network(attention="vanilla"),
+}
+
+
 def test_a_network_is_not_built_for_settings_that_are_not_its_own(
-    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alter: Alter, rule: str
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = altered(network, tmp_path / "model", alter)
     monkeypatch.setattr(Network, "seeded", lambda *_: pytest.fail("it was built"))
-    with pytest.raises(ModelFileError, match=rf"is damaged: .*{rule}"):
-        load(folder)
+    for number, (rule, alter) in enumerate(NOT_ITS_OWN.items()):
+        folder = altered(network, tmp_path / str(number), alter)
+        with pytest.raises(ModelFileError, match=rf"is damaged: .*{rule}"):
+            load(folder)
 
 
 def test_a_matrix_of_all_pairs_of_points_bounds_the_window(network: Path, tmp_path: Path) -> None:
@@ -116,46 +110,45 @@ def test_no_matrix_of_a_long_window_is_formed_to_be_looked_at(network: Path, pla
         replace(entity, window=5_001).attention_around(plant.test[:30], 13)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_weights_that_are_not_finite_are_refused(
-    network: Path, tmp_path: Path, value: float
-) -> None:
-    def alter(_config: Any, _facts: Any, arrays: dict[str, Any]) -> None:
-        name = next(one for one in arrays if one.endswith("reconstruct.bias"))
-        arrays[name][-1] = value
+def test_arrays_of_anything_but_finite_numbers_are_refused(network: Path, tmp_path: Path) -> None:
+    def spoil(value: float) -> Alter:
+        def alter(_config: Any, _facts: Any, arrays: dict[str, Any]) -> None:
+            arrays[next(one for one in arrays if one.endswith("reconstruct.bias"))][-1] = value
 
-    folder = altered(network, tmp_path / "model", alter)
-    with pytest.raises(ModelFileError, match=r"reconstruct\.bias holds values that are not finite"):
-        load(folder)
+        return alter
 
-
-def test_arrays_of_anything_but_numbers_are_refused(plain: Path, tmp_path: Path) -> None:
-    def alter(_config: Any, _facts: Any, arrays: dict[str, Any]) -> None:
-        arrays["center"] = arrays["center"] > 0
-
+    for value in (np.nan, np.inf, -np.inf):
+        folder = altered(network, tmp_path / str(value), spoil(value))
+        with pytest.raises(
+            ModelFileError, match=r"reconstruct\.bias holds values that are not fin"
+        ):
+            load(folder)
+    bools = altered(
+        network, tmp_path / "bools", lambda _c, _f, arrays: arrays.update(center=np.ones(4, bool))
+    )
     with pytest.raises(ModelFileError, match="center must hold numbers; got bool"):
-        load(altered(plain, tmp_path / "model", alter))
+        load(bools)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "rule"),
-    [
-        ("fill_limit", 10**9, "fill_limit must be a whole number of at most 1,000,000"),
-        ("fill_limit", "x", "fill_limit must be a whole number of at least 0"),
-        ("adapt_after", [1], "adapt_after must be a whole number of at least 1"),
-        ("adapt_after", 10**30, "adapt_after must be a whole number of at least 1; got 1e"),
-        ("smoothing", 10**9, "smoothing must be a whole number of at most 100,000"),
-        ("contamination", "never", "contamination must be"),
-    ],
-)
-def test_parameters_that_no_fit_would_take_are_refused(
-    plain: Path, tmp_path: Path, name: str, value: Any, rule: str
-) -> None:
-    def alter(config: dict[str, Any], _facts: Any, _arrays: Any) -> None:
-        config["parameters"][name] = value
+UNFIT: list[tuple[str, Any, str]] = [
+    ("fill_limit", 10**9, "fill_limit must be a whole number of at most 1,000,000"),
+    ("fill_limit", "x", "fill_limit must be a whole number of at least 0"),
+    ("adapt_after", [1], "adapt_after must be a whole number of at least 1"),
+    ("adapt_after", 10**30, "adapt_after must be a whole number of at least 1; got 1e"),
+    ("smoothing", 10**9, "smoothing must be a whole number of at most 100,000"),
+    ("contamination", "never", "contamination must be"),
+]
 
-    with pytest.raises(ModelFileError, match=rf"is damaged: {rule}"):
-        load(altered(plain, tmp_path / "model", alter))
+
+def test_parameters_that_no_fit_would_take_are_refused(plain: Path, tmp_path: Path) -> None:
+    for number, (name, value, rule) in enumerate(UNFIT):
+        folder = altered(
+            plain,
+            tmp_path / str(number),
+            lambda config, _f, _a, to={name: value}: config["parameters"].update(to),
+        )
+        with pytest.raises(ModelFileError, match=rf"is damaged: {rule}"):
+            load(folder)
 
 
 DAMAGES: dict[str, Alter] = {
@@ -172,15 +165,13 @@ DAMAGES: dict[str, Alter] = {
 }
 
 
-@pytest.mark.parametrize("said", DAMAGES)
-def test_the_command_says_in_a_sentence_what_is_damaged(
-    plain: Path, tmp_path: Path, said: str
-) -> None:
-    altered(plain, tmp_path / "model", DAMAGES[said])
-    told = runner(tmp_path)("info", "model", code=1).stderr
-    assert told.startswith("error: model")
-    assert said in told
-    assert told.count("\n") == 1
+def test_the_command_says_in_a_sentence_what_is_damaged(plain: Path, tmp_path: Path) -> None:
+    for number, (said, alter) in enumerate(DAMAGES.items()):
+        altered(plain, tmp_path / f"model-{number}", alter)
+        told = runner(tmp_path)("info", f"model-{number}", code=1).stderr
+        assert told.startswith("error: model")
+        assert said in told
+        assert told.count("\n") == 1
 
 
 def test_a_list_of_names_among_the_parameters_comes_back(plant: Plant, tmp_path: Path) -> None:

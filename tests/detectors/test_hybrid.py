@@ -9,8 +9,7 @@ import pytest
 
 import subadjacent
 from subadjacent import ModelFileError, SubAdjacentDetector, SubAdjacentHybridDetector, multivariate
-from subadjacent.detectors.earlier import upgraded
-from subadjacent.detectors.folder import Saved, load_folder, save_folder
+from subadjacent.detectors.folder import Saved, load_folder, save_folder, upgraded
 
 PLANT = multivariate(n=600, channels=3, seed=4)
 # what 0.2 saved beside the parameters of today

@@ -2,8 +2,8 @@
 
 Normal processes of several sizes: the detector is fitted on n rows and judges the n that follow.
 The mean over seeds is judged, for one series of a few hundred rows has none or a tenth. That too
-few alarms come takes more series to tell: all processes of a size together. With more seeds:
-``benchmarks/false_alarms.py``.
+few alarms come takes more series to tell: all processes of a size together. ``auto``, budgets and
+streams: ``benchmarks/decision.py``.
 """
 
 from __future__ import annotations

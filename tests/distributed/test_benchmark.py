@@ -22,6 +22,6 @@ def test_a_lake_is_scored_with_and_without_a_cluster(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "200 rows of 2 entities in 2 files, 3 channels"
     assert [line.split("  ")[0] for line in lines[2:4]] == ["one machine, no Ray", "workers: 2"]
-    assert "looking" in lines[4]
-    assert "sorting" in lines[4]
+    assert "reading" in lines[4]
+    assert "scoring" in lines[4]
     assert lines[5].startswith("  a task: ")

@@ -16,7 +16,6 @@ import pytest
 from subadjacent import SubAdjacentDetector
 from subadjacent.errors import InputError, MissingPackage, SubAdjacentError
 from subadjacent.runtime import Runtime, in_turn
-from subadjacent.workflow import cluster as module
 from subadjacent.workflow.cluster import LostWork, as_ready, connected, over_cluster
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -36,10 +35,9 @@ def test_results_come_in_the_order_of_the_items() -> None:
     values, processes = zip(*results, strict=True)
     assert list(values) == [item + 7 for item in items]
     assert os.getpid() not in processes
-
-
-def test_nothing_is_spread_where_there_is_nothing() -> None:
     assert list(over_cluster(str, [])) == []
+    # more of them than workers
+    assert sorted(as_ready(lambda item: -item, range(23))) == [(item, -item) for item in range(23)]
 
 
 def test_an_error_is_the_functions_own_and_comes_in_its_turn() -> None:
@@ -93,10 +91,6 @@ def test_what_is_done_first_comes_first(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     assert next(results) == (0, None)
     assert list(results) == []
-
-
-def test_more_items_than_workers_are_all_done() -> None:
-    assert sorted(as_ready(lambda item: -item, range(23))) == [(item, -item) for item in range(23)]
 
 
 def test_a_task_that_wants_a_gpu_does_without_where_there_is_none() -> None:
@@ -160,8 +154,3 @@ def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPa
         connected(),
     ):
         pass
-
-
-def test_other_missing_packages_are_not_taken_for_ray() -> None:
-    with pytest.raises(ModuleNotFoundError, match="nowhere"), module.needs_ray("a test"):
-        raise ModuleNotFoundError("nowhere", name="nowhere")

@@ -12,7 +12,7 @@ import pytest
 from running import runner
 from subadjacent import MagnitudeDetector
 from subadjacent.runtime import in_turn
-from subadjacent.workflow import packs
+from subadjacent.workflow import fleet as module
 from subadjacent.workflow.cluster import over_cluster
 from subadjacent.workflow.fleet import fleet
 
@@ -42,7 +42,7 @@ def results(folder: Path) -> dict[str, bytes]:
 def test_a_cluster_leaves_the_files_that_one_machine_leaves(
     path: Path, tmp_path: Path, cluster: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packs, "PACK_ROWS", 2 * ROWS)
+    monkeypatch.setattr(module, "PACK_ROWS", 2 * ROWS)
     detector = MagnitudeDetector()
     alone = fleet(detector, [str(path)], tmp_path / "alone", spread=in_turn)
     together = fleet(detector, [str(path)], tmp_path / "together", spread=over_cluster)

@@ -44,7 +44,6 @@ def test_a_cluster_gives_the_rows_of_one_process(tmp_path: Path) -> None:
     assert rows(tmp_path / "cluster") == rows(tmp_path / "here")
     assert all(rows(tmp_path / "here"))
     assert [step.done for step in steps] == [1, 2, 3, 4]
-    assert all(step.seconds > 0 for step in steps)
 
 
 @pytest.mark.sweep

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 Pair = tuple[list[float], list[int]]
+# numbers of other packages, and the series they are of
+PEERS = json.loads((Path(__file__).parent / "frozen" / "peers.json").read_text(encoding="utf-8"))
+
+
+def close(found: Any, expected: Any, rel: float = 1e-11) -> bool:
+    return bool(found == pytest.approx(expected, rel=rel, abs=1e-12, nan_ok=True))
+
+
+def of_peer(row: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Scores, alarmed rows and labels that a row of another package is of."""
+    case = PEERS["series"][row["case"]]
+    scores = np.array(case["scores"])
+    labels = [label for label, length in case["labels"] for _ in range(length)]
+    return scores, scores > case["threshold"], labels
+
 
 REFUSED_FLAGS: list[tuple[Any, str]] = [
     ([0, 2, 1], "must be 0 or 1; got 2 in row 1"),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.awkward import Pair, adjust_oracle, every_threshold, scored
-from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import adjust_scores, point_adjust, point_adjust_k
 
 percents = st.one_of(st.integers(0, 100), st.sampled_from([33.3, 100 / 3, 50.0, 66.7, 99.9]))
@@ -21,18 +17,12 @@ def test_one_hit_marks_its_event_and_no_other_row() -> None:
     assert point_adjust([1, 0, 0, 1, 0, 0, 0], labels).tolist() == [1, 1, 1, 1, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("k", "expected"),
-    [
-        (0, [1, 1, 1, 1]),
-        (24.9, [1, 1, 1, 1]),
-        (25, [0, 1, 0, 0]),  # one of four is 25 %, not more
-        (50, [0, 1, 0, 0]),
-        (100, [0, 1, 0, 0]),
-    ],
-)
-def test_more_than_k_percent_by_hand(k: float, expected: list[int]) -> None:
-    assert point_adjust_k([0, 1, 0, 0], [1, 1, 1, 1], k).tolist() == expected
+def test_more_than_k_percent_by_hand() -> None:
+    for k in (0, 24.9):
+        assert point_adjust_k([0, 1, 0, 0], [1, 1, 1, 1], k).tolist() == [1, 1, 1, 1]
+    # one of four is 25 %, not more
+    for k in (25, 50, 100):
+        assert point_adjust_k([0, 1, 0, 0], [1, 1, 1, 1], k).tolist() == [0, 1, 0, 0]
 
 
 def test_scores_adjusted_by_hand() -> None:
@@ -59,12 +49,3 @@ def test_adjusted_scores_pass_every_threshold_where_adjusted_predictions_do(
     for threshold in every_threshold(scores):
         expected = point_adjust_k(scores > threshold, labels, k)
         np.testing.assert_array_equal(adjusted > threshold, expected)
-
-
-@pytest.mark.parametrize("k", [-1, 100.5, float("nan"), "20", None, True])
-def test_a_share_that_is_no_percentage_is_refused(k: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        point_adjust_k([1], [1], k)
-    assert str(caught.value) == f"k must be a percentage from 0 to 100; got {k!r}"
-    with pytest.raises(InputError, match=r"^k must be"):
-        adjust_scores([1.0], [1], k)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from counting import calls
 from evaluation.awkward import REFUSED_FLAGS, REFUSED_SCORES
 from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import adjust_scores, point_adjust, point_adjust_k
@@ -36,7 +37,7 @@ from subadjacent.evaluation.segments import segments
 from subadjacent.evaluation.summary import summarise, with_controls
 from subadjacent.evaluation.volume import volumes
 
-Measure = Callable[[Any, Any], Any]
+Measure = Callable[..., Any]
 
 
 def adjust_half(predicted: Any, labels: Any) -> Any:
@@ -91,10 +92,58 @@ def test_segments_of_what_is_no_label_are_refused() -> None:
                 segments(value)
 
 
-@pytest.mark.parametrize("alarmed", [math.nan, None, "high", [0.5, 1], [True]])
-def test_alarmed_rows_that_are_no_flags_are_refused(alarmed: Any) -> None:
-    with pytest.raises(InputError, match=r"^predicted"):
-        summarise([0.1, 0.2], [0, 1], alarmed)
+def test_alarmed_rows_that_are_no_flags_are_refused() -> None:
+    for alarmed in (math.nan, None, "high", [0.5, 1], [True]):
+        with pytest.raises(InputError, match=r"^predicted"):
+            summarise([0.1, 0.2], [0, 1], alarmed)
+
+
+WHOLE, SHARE = "a whole number of rows, 0 or more", "a number from 0 to 1"
+PERCENTAGE = "a percentage from 0 to 100"
+# a measure, its setting, values that it refuses, and the rule
+REFUSED_SETTINGS: list[tuple[Measure, str, list[Any], str]] = [
+    (point_adjust_k, "k", [-1, 100.5, math.nan, "20", None, True], PERCENTAGE),
+    (adjust_scores, "k", [-1, 100.5, math.nan, "20", None, True], PERCENTAGE),
+    (range_f1, "alpha", [-0.1, math.nan, "0", True], SHARE),
+    (range_f1, "bias", ["early"], "one of ('flat', 'front', 'middle', 'back')"),
+    (range_f1, "cardinality", ["two"], "one of ('one', 'reciprocal')"),
+    (volumes, "window", [-1, 2.5, True], WHOLE),
+    (volumes, "thresholds", [1, None], "a whole number, 2 or more"),
+    (volumes, "variant", ["aeon"], "one of ('tsb-ad', 'original')"),
+]
+
+
+def test_settings_out_of_their_range_are_refused_with_the_rule() -> None:
+    for measure, setting, values, rule in REFUSED_SETTINGS:
+        for value in values:
+            with pytest.raises(InputError) as caught:
+                measure([1, 0], [0, 1], **{setting: value})
+            assert str(caught.value) == f"{setting} must be {rule}; got {value!r}"
+
+
+def original_volumes(scores: Any, labels: Any) -> Any:
+    return volumes(scores, labels, variant="original")
+
+
+def middle_ranges(predicted: Any, labels: Any) -> Any:
+    return range_f1(predicted, labels, bias="middle")
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [best_f1, best_point_adjusted_f1, best_pa_k_area, average_precision, auroc, volumes,
+     original_volumes, affiliation, middle_ranges],
+)  # fmt: skip
+def test_no_loop_goes_over_rows_events_or_thresholds(measure: Measure) -> None:
+    def work(rows: int) -> int:
+        # adjusting goes through the events, one by one
+        period = rows // 25 if measure is best_point_adjusted_f1 else 200
+        labels = (np.arange(rows) % period < 40).astype(int)
+        first = np.random.default_rng(0).normal(size=rows) + labels
+        first = first if measure in (*OF_SCORES, original_volumes) else (first > 1).astype(int)
+        return calls(lambda: measure(first, labels))
+
+    assert work(50_000) < 2 * work(5_000)
 
 
 @pytest.mark.parametrize("measure", OF_PREDICTED + OF_SCORES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,27 +10,18 @@ from subadjacent.evaluation.segments import segments
 
 
 def test_segments_by_hand() -> None:
-    assert segments([0, 1, 1, 0, 1, 0]).tolist() == [[1, 3], [4, 5]]
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
+    for labels, expected in (
+        ([0, 1, 1, 0, 1, 0], [[1, 3], [4, 5]]),
         ([1], [[0, 1]]),
         ([0], []),
         ([1, 1, 1], [[0, 3]]),
         ([0, 0], []),
         ([1, 0, 1], [[0, 1], [2, 3]]),
         ([True, False, True, True], [[0, 1], [2, 4]]),
-    ],
-)
-def test_segments_reach_to_both_ends(labels: list[int], expected: list[list[int]]) -> None:
-    assert segments(labels).tolist() == expected
-
-
-def test_no_segments_have_a_shape_that_can_be_looped_over() -> None:
-    assert segments([0, 0, 0]).shape == (0, 2)
-    assert segments([0, 0, 0]).dtype == np.int64
+    ):
+        assert segments(labels).tolist() == expected
+    # none have a shape that can be looped over
+    assert (segments([0, 0, 0]).shape, segments([0, 0, 0]).dtype) == ((0, 2), np.int64)
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=60))

@@ -56,7 +56,6 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(
         "subadjacent/py.typed",
         "subadjacent/report/page_files/report.html",
         "subadjacent/service/page/index.html",
-        f"subadjacent-{VERSION}.data/data/share/man/man1/subadjacent.1",
     ],
 )
 def test_the_wheel_has_what_is_no_python(archives: tuple[Path, Path], needed: str) -> None:
@@ -99,4 +98,3 @@ def test_an_installed_wheel_finds_anomalies_and_writes_the_report(
     tell("generate", "plant", "--rows", 600, "-o", "plant.csv")
     assert tell("detect", "plant.csv", "-o", "found")
     assert "<html" in (tmp_path / "found" / "report.html").read_text()
-    assert (environment / "share/man/man1/subadjacent.1").is_file()

@@ -1,31 +1,23 @@
-"""Static figures are made, show what they should, and are saved."""
+"""Static figures show what they should, and so do the facts of models that have some."""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 
-from report.attentive import BAND, EPOCHS, AttentiveDetector, AttentiveModel, Epoch
+from report.attentive import EPOCHS, AttentiveDetector, AttentiveModel, Epoch
 from report.sample import dated, explainer_of
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.figures import (
-    figure_attention,
-    figure_series,
-    figure_training,
-    save_figures,
-)
-from subadjacent.report.model_facts import BandShape, attention, curves
-from subadjacent.report.ticks import Plain
+from subadjacent.report.figures import figure_series
+from subadjacent.report.model_facts import attention, curves
 from subadjacent.rivals.controls import MagnitudeDetector
-from subadjacent.runtime import Progress
 
 
 @pytest.fixture(scope="module")
@@ -77,70 +69,26 @@ def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
 
 
 @pytest.mark.parametrize(
-    ("ticks", "texts"),
+    ("index", "texts", "day"),
     [
-        ([0.0, 20_000.0, 40_000.0], ["0", "20,000", "40,000"]),
-        ([-2.5, 0.0, 2.5], ["-2.5", "0.0", "2.5"]),
-        ([0.1, 0.2, 0.3], ["0.1", "0.2", "0.3"]),
-        ([0.0, 0.005], ["0.000", "0.005"]),
-        ([1_013.25, 1_013.5], ["1,013.25", "1,013.50"]),
-        ([39_200.0], ["39,200"]),
+        # rows are 5 minutes apart: 2026-01-01 00:00 to 16:35
+        (
+            pd.date_range("2026-01-01", periods=200, freq="5min"),
+            ["Jan-01", "03:00", "06:00", "09:00", "12:00", "15:00"],
+            "2026-Jan-01",
+        ),
+        (np.arange(200) * 0.008, ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25", "1.50"], ""),
     ],
+    ids=["times", "numbers"],
 )
-def test_axes_have_numbers_as_people_write_them(ticks: list[float], texts: list[str]) -> None:
-    assert Plain().format_ticks(ticks) == texts
-
-
-def test_every_axis_of_values_is_written_so(
-    found: Assessment, attentive: AttentiveDetector, plant: Plant
+def test_round_times_and_numbers_stand_below_the_rows(
+    plant: Plant, index: Any, texts: list[str], day: str
 ) -> None:
-    looked = attention(attentive, attentive.assess(dated(plant.test)).series[0], 507)
-    assert looked is not None
-    figures = (figure_series(found), figure_attention(looked, 507), figure_training(EPOCHS))
-    for axis in (axis for figure in figures for axis in figure.axes):
-        assert isinstance(axis.yaxis.get_major_formatter(), Plain)
-    assert isinstance(figures[0].axes[-1].xaxis.get_major_formatter(), Plain)
-
-
-def texts_below(figure: Figure) -> list[str]:
-    return [tick.get_text() for tick in figure.axes[-1].get_xticklabels()]
-
-
-def test_round_times_stand_below_the_figure_of_a_dated_series(assessed: Assessment) -> None:
-    # rows are 5 minutes apart: 2026-01-01 00:00 to 2026-01-04 11:15
-    figure = figure_series(assessed, alarms=[])
-    assert texts_below(figure) == [
-        f"2026-01-0{day}\n{hour}:00"
-        for day, hour in zip("1122334", ["00", "12"] * 3 + ["00"], strict=True)
-    ]
-    assert figure.axes[-1].get_xticks()[:3].tolist() == [0, 144, 288]
-
-
-@pytest.mark.parametrize(
-    ("start", "interval", "texts"),
-    [
-        # Mondays, where a week is the step
-        ("2026-01-01 06:00", "5h", ["2026-01-05", "2026-01-12", "2026-01-19"]),
-        ("2026-01-01 06:00", "30min", ["2026-01-02", "2026-01-03", "2026-01-04", "2026-01-05"]),
-        ("2026-01-01", "1s", [f"2026-01-01\n00:0{n // 2}:{n % 2 * 3}0" for n in range(7)]),
-        ("1800-01-01", "900D", ["1800-08-04"]),
-    ],
-)
-def test_times_stand_where_clocks_and_calendars_are_round(
-    plant: Plant, start: str, interval: str, texts: list[str]
-) -> None:
-    frame = pd.DataFrame(
-        plant.test[:200], index=pd.date_range(start, periods=200, freq=interval)
-    ).add_prefix("channel ")
-    figure = figure_series(MagnitudeDetector().fit(frame).assess(frame), alarms=[])
-    assert texts_below(figure)[: len(texts)] == texts
-
-
-def test_round_numbers_stand_below_where_the_index_holds_numbers(plant: Plant) -> None:
-    seconds = pd.DataFrame(plant.test[:200], index=np.arange(200) * 0.008).add_prefix("channel ")
-    figure = figure_series(MagnitudeDetector().fit(seconds).assess(seconds), alarms=[])
-    assert texts_below(figure) == ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25", "1.50"]
-    np.testing.assert_allclose(figure.axes[-1].get_xticks()[:2], [0, 31.25])
+    frame = pd.DataFrame(plant.test[:200], index=index).add_prefix("channel ")
+    axis = figure_series(MagnitudeDetector().fit(frame).assess(frame), alarms=[]).axes[-1]
+    assert [tick.get_text() for tick in axis.get_xticklabels()] == texts
+    assert axis.get_xlabel() == day
+    np.testing.assert_allclose(axis.get_xticks()[1], 36 if day else 31.25)
 
 
 def test_labels_are_a_strip_above_the_data(found: Assessment) -> None:
@@ -166,6 +114,8 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
         figure.axes[-1].lines[0].get_ydata(), found.normalized_scores[990:]
     )
     assert figure.axes[-1].get_xlim() == (989.5, 999.5)
+    early = figure_series(found, channels=["channel_1"], rows=(-5, 3), alarms=[])
+    assert early.axes[-1].get_xlim() == (-0.5, 3.5)
     usual = explainer_of(found).expected_range(1)
     edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
@@ -205,19 +155,6 @@ def test_an_unknown_channel_is_named(found: Assessment) -> None:
         figure_series(found, channels=["flow"])
 
 
-def test_attention_and_training_are_drawn(attentive: AttentiveDetector, plant: Plant) -> None:
-    series = attentive.assess(dated(plant.test)).series[0]
-    looked = attention(attentive, series, 507)
-    assert looked is not None
-    assert looked.first == 500
-    for band, title in ((None, "Attention"), (BAND, "Attention; the band is outlined")):
-        axis = figure_attention(looked, 507, band).axes[0]
-        assert axis.images[0].get_array().shape == (20, 20)
-        assert axis.get_title(loc="left") == title
-    titles = [axis.get_title(loc="left") for axis in figure_training(EPOCHS).axes]
-    assert titles == ["Training loss", "Validation error"]
-
-
 def test_a_network_without_attention_shows_none(attentive: AttentiveDetector, plant: Plant) -> None:
     class Blind(AttentiveModel):
         def attention_around(self, rows: np.ndarray, row: int) -> tuple[int, np.ndarray]:
@@ -250,50 +187,3 @@ def test_attention_is_that_of_the_segment_a_row_is_in(
     assert looked is not None
     # windows of the second segment begin at rows 105, 125, …
     assert looked.first == 125
-
-
-def test_the_band_by_hand() -> None:
-    assert BandShape(1, 1, circular=True).mask(4).astype(int).tolist() == [
-        [0, 1, 0, 1],
-        [1, 0, 1, 0],
-        [0, 1, 0, 1],
-        [1, 0, 1, 0],
-    ]
-    assert BandShape(2, 3, circular=False).mask(4).astype(int).tolist() == [
-        [0, 0, 1, 1],
-        [0, 0, 0, 1],
-        [1, 0, 0, 0],
-        [1, 1, 0, 0],
-    ]
-
-
-def test_figures_are_saved_one_for_each_entity(
-    attentive: AttentiveDetector, plant: Plant, tmp_path: Path
-) -> None:
-    parts = {"a/b": dated(plant.test[:400]), "c": dated(plant.test[400:])}
-    heard: list[Progress] = []
-    found = attentive.assess(parts)
-    paths = save_figures(attentive, found, tmp_path / "new" / "folder", watch=heard.append)
-    assert [path.name for path in paths] == [
-        *("series-0-a_b.png", "series-1-c.png", "attention.png", "training.png")
-    ]
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
-    assert [(one.done, one.total, one.unit) for one in heard] == [
-        (number, 4, "figures") for number in (1, 2, 3, 4)
-    ]
-
-
-def test_without_alarms_there_is_no_attention_to_show(
-    attentive: AttentiveDetector, plant: Plant, tmp_path: Path
-) -> None:
-    quiet = copy(attentive)
-    quiet.threshold_ = 1e9
-    found = quiet.assess(dated(plant.test))
-    assert [path.stem for path in save_figures(quiet, found, tmp_path)] == ["series", "training"]
-
-
-def test_a_model_without_attention_or_training_has_figures_of_series_alone(
-    detector: SubAdjacentDetector, found: Assessment, tmp_path: Path
-) -> None:
-    paths = save_figures(detector, found, tmp_path, fitted=np.arange(1_000) < 10)
-    assert [path.stem for path in paths] == ["series"]

@@ -154,32 +154,29 @@ def test_without_a_view_of_novelty_it_is_the_detector_that_has_no_such_view(
     np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in ABLATIONS if name != "nothing"])
-def test_every_part_that_is_left_out_makes_a_difference(
-    name: str, entities: tuple[PartScores, ...]
-) -> None:
+def test_every_part_that_is_left_out_makes_a_difference(entities: tuple[PartScores, ...]) -> None:
     for entity in entities:
-        whole, rest = ABLATIONS["nothing"](entity), ABLATIONS[name](entity)
-        assert rest.shape == whole.shape
-        assert np.isfinite(rest).all()
-        # and not by a factor alone
-        assert np.corrcoef(whole, rest)[0, 1] < 1 - 1e-6
+        whole = ABLATIONS["nothing"](entity)
+        for name in ABLATIONS.keys() - {"nothing"}:
+            rest = ABLATIONS[name](entity)
+            assert rest.shape == whole.shape
+            assert np.isfinite(rest).all()
+            # and not by a factor alone
+            assert np.corrcoef(whole, rest)[0, 1] < 1 - 1e-6, name
 
 
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_view_that_is_left_out_has_no_say(view: str, entities: tuple[PartScores, ...]) -> None:
+def test_a_view_that_is_left_out_has_no_say(entities: tuple[PartScores, ...]) -> None:
     entity = entities[0]
-    # a higher surprise in one view changes every score but the one without it
-    of_view = np.array([part.view == view for part in PARTS])
-    higher = replace(
-        entity,
-        summands=entity.summands + of_view[:, None],
-        novelties={name: novelty + (name == view) for name, novelty in entity.novelties.items()},
-    )
-    unmoved = {
-        name for name in VIEWS if np.array_equal(ABLATIONS[name](entity), ABLATIONS[name](higher))
-    }
-    assert unmoved == {view}
+    for view in VIEWS:
+        # a higher surprise in one view changes every score but the one without it
+        of_view = np.array([part.view == view for part in PARTS])
+        higher = replace(
+            entity,
+            summands=entity.summands + of_view[:, None],
+            novelties={name: one + (name == view) for name, one in entity.novelties.items()},
+        )
+        same = [np.array_equal(ABLATIONS[one](entity), ABLATIONS[one](higher)) for one in VIEWS]
+        assert same == [one == view for one in VIEWS]
 
 
 def test_runs_of_one_dataset_share_one_fit(fits: list[int]) -> None:

@@ -225,9 +225,10 @@ def test_the_untrained_network_is_the_trained_one_without_training() -> None:
 def test_seed_settings_and_device_reach_the_detector() -> None:
     detector = build(replace(RUN, seed=7, settings=(("window", 50),)), "cpu")
     assert (detector.random_state, detector.window, detector.device) == (7, 50, "cpu")
-
-
-def test_an_unknown_detector_is_refused() -> None:
+    # settings that choose a series do not
+    run = Run("nips-ts", "random", CLEAN)
+    of_series = replace(run, settings=(("anomalies", "global"), ("train", "contaminated")))
+    assert build(of_series, "cpu").get_params() == build(run, "cpu").get_params()
     with pytest.raises(InputError, match=r"detector must be one of default, .*; got 'oracle'"):
         build(replace(RUN, detector="oracle"), "cpu")
 
@@ -239,11 +240,3 @@ def test_settings_of_one_run_do_not_reach_the_next(quick: bool) -> None:
     changed = build(replace(plain, settings=(("lookahead", 0),)), "cpu").get_params()
     assert changed["lookahead"] == 0 != before["lookahead"]
     assert build(plain, "cpu").get_params() == before
-
-
-def test_settings_that_choose_a_series_do_not_reach_the_detector() -> None:
-    settings = (("anomalies", "global"), ("train", "contaminated"))
-    run = Run("nips-ts", "random", CLEAN)
-    assert build(replace(run, settings=settings), "cpu").get_params() == (
-        build(run, "cpu").get_params()
-    )

@@ -9,6 +9,7 @@ import pytest
 
 from reproduce import datasets
 from reproduce.benchmarks import Benchmark
+from reproduce.benchmarks.neurips_ts import neurips_ts
 from reproduce.cases import case
 from reproduce.datasets import (
     QUICK_ROWS,
@@ -21,7 +22,6 @@ from reproduce.datasets import (
 )
 from reproduce.run import CLEAN, Run
 from subadjacent.data.series import TestSeries, TrainSeries
-from subadjacent.data.synthetic import neurips_ts
 from subadjacent.errors import InputError
 
 RUN = Run("nips-ts", "random", CLEAN)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from reproduce import catalogue
 from reproduce.comparison import facts_of
 from reproduce.plan import SYNTHETIC, Selection
 from reproduce.render import markdown
@@ -68,4 +67,3 @@ def test_a_trial_makes_rows_that_fill_it(tmp_path: Path) -> None:
     cells = dict(table.rows)["input magnitude"]
     assert {cell.missing for cell in cells} == {""}
     assert 0 <= cells[3].mean <= cells[4].mean <= 100
-    assert catalogue.outdated("decisions", results, selection) == []

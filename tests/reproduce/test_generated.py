@@ -42,8 +42,7 @@ from reproduce.cases.streams import (
     live_streams,
 )
 from reproduce.cases.streams_kept_back import KEPT_BACK_STREAMS
-from subadjacent.data.plant import Event
-from subadjacent.data.synthetic import Floats
+from subadjacent.data.plant import Event, Floats
 from subadjacent.errors import InputError
 
 RECORDS = Path(__file__).with_name("generated.json")

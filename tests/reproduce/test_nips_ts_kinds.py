@@ -5,7 +5,7 @@ from __future__ import annotations
 from reproduce.plan import SYNTHETIC, Selection
 from reproduce.run import CLEAN
 from reproduce.tables.nips_ts_kinds import TABLE, _other
-from subadjacent.data.synthetic import KINDS
+from subadjacent.data.plant import KINDS
 
 
 def test_a_trial_has_one_kind_and_all() -> None:

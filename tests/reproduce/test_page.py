@@ -24,7 +24,6 @@ from reproduce.page import (
     shown,
     table_files,
 )
-from reproduce.plan import Selection
 from reproduce.results import Results
 from reproduce.run import CLEAN, PUBLISHED
 from reproduce.summary_text import SummaryText
@@ -144,18 +143,4 @@ def test_runs_still_to_be_made_are_counted(results: Results, tmp_path: Path) -> 
     every = len(set(table("table3").runs(selection)))
     assert missing_words(table("table3"), Results(tmp_path), selection) == (
         f"{every} of the {every} runs of this table are still to be made.\n\n"
-    )
-
-
-def test_rows_from_before_a_table_was_measured_are_counted(tmp_path: Path) -> None:
-    selection = Selection(datasets=("msl",), seeds=1, protocols=(CLEAN,))
-    decisions = table("decisions")
-    rows = Results(tmp_path)
-    runs = decisions.runs(selection)
-    for run in runs[:-1]:
-        rows.add(run, {"average_precision": 0.5})
-    assert missing_words(decisions, rows, selection) == (
-        f"1 of the {len(runs)} runs of this table are still to be made.\n\n"
-        f"{len(runs) - 1} of the {len(runs)} runs of this table were made before it was measured, "
-        "and are still to be made again.\n\n"
     )

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from committed import RESULTS
-from reproduce.catalogue import names, table
+from reproduce.catalogue import names
 from reproduce.datasets import KINDS
 from reproduce.plan import Selection, available, make_plan
 from reproduce.results import Results
-from reproduce.run import CLEAN, PUBLISHED, Run
+from reproduce.run import CLEAN, Run
 from subadjacent.errors import DataNotFound, InputError
 
 ANY = Selection(datasets=())
@@ -35,43 +35,6 @@ def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
     assert {run.seed for run in plan.runs} == {3}
     assert {run.dataset for run in plan.runs} == {"nips-ts"}
     assert plan.there > len(plan.runs)
-
-
-def rows_of_nothing(folder: Path, selection: Selection) -> Results:
-    """A row for every run of the table of decisions, all from before alarms were counted."""
-    results = Results(folder)
-    for run in table("decisions").runs(selection):
-        results.add(run, {"average_precision": 0.5})
-    return results
-
-
-def test_rows_from_before_a_column_was_measured_are_made_again_only_if_wanted(
-    tmp_path: Path,
-) -> None:
-    selection = Selection(datasets=("nips-ts",), seeds=1)
-    results = rows_of_nothing(tmp_path, selection)
-    runs = table("decisions").runs(selection)
-    detectors = [run for run in runs if run.detector != "facts"]
-    left = make_plan(["decisions"], selection, results, tmp_path, run=True)
-    assert (left.runs, left.there, left.outdated) == ((), len(runs), len(detectors))
-    again = make_plan(["decisions"], selection, results, tmp_path, run=True, refresh=True)
-    assert again.runs == tuple(detectors)
-    assert (again.there, again.outdated) == (1, 0)
-    # what was made again is not outdated, even where there was nothing to measure
-    results.add(detectors[0], {"event_f1": float("nan")})
-    again = make_plan(["decisions"], selection, results, tmp_path, run=True, refresh=True)
-    assert again.runs == tuple(detectors[1:])
-    shown = make_plan(["decisions"], selection, results, tmp_path, run=False)
-    assert (shown.runs, shown.outdated) == ((), 0)
-
-
-def test_other_tables_and_the_published_protocol_have_no_outdated_rows(tmp_path: Path) -> None:
-    for name in ("table2", "table3", "ablation-default"):
-        plan = make_plan([name], ANY, Results(RESULTS), tmp_path, run=True, refresh=True)
-        assert plan.outdated == 0
-    published = Selection(datasets=("nips-ts",), protocols=(PUBLISHED,))
-    with pytest.raises(DataNotFound):
-        make_plan(["decisions"], published, Results(RESULTS), tmp_path, run=True, refresh=True)
 
 
 def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Path) -> None:

@@ -35,9 +35,7 @@ def test_eq_6_shares_each_blocks_weight_and_a_short_last_block_has_its_own() -> 
     # softmax(-(0, log 3)) is (3/4, 1/4); two equal ones share; one alone has all; times the length
     found = published._score(FIVE, 2, 1.0, "weighted")
     np.testing.assert_allclose(found, [1 * 1.5, 2 * 0.5, 3, 4, 5])
-
-
-def test_without_temperature_eq_6_is_the_error() -> None:
+    # without a temperature it is the error
     np.testing.assert_allclose(published._score(FIVE, 2, 0.0, "weighted"), [1, 2, 3, 4, 5])
     np.testing.assert_array_equal(published._score(FIVE, 2, 50.0, "error"), [1, 2, 3, 4, 5])
 
@@ -117,23 +115,29 @@ def test_the_largest_dataset_is_trained_longer_on_fewer_windows() -> None:
     )
 
 
-def steps_of(settings: tuple[tuple[str, int], ...]) -> int:
-    """Steps of one epoch over 300 rows, with windows in every row."""
-    steps = []
+def rates_of(**settings: object) -> list[float]:
+    """The learning rate of every step of training on 300 rows."""
+    rates: list[float] = []
+
+    def record(optimizer: torch.optim.Optimizer, *_arguments: object) -> None:
+        rates.append(float(optimizer.param_groups[0]["lr"]))
+
     rows = np.random.default_rng(0).normal(size=(300, 1)).astype(np.float32)
-    run = replace(RUN, settings=(("epochs", 1), ("stride", 1), ("size", "tiny"), *settings))
-    hook = register_optimizer_step_pre_hook(lambda *_: steps.append(1))
+    hook = register_optimizer_step_pre_hook(record)
     try:
-        published.fit(run, rows, CPU)
+        published.fit(replace(RUN, settings=tuple(settings.items())), rows, CPU)
     finally:
         hook.remove()
-    return len(steps)
+    return rates
 
 
-def test_a_step_has_as_many_windows_as_the_paper_says_or_as_a_script_does() -> None:
-    # 201 windows
-    assert steps_of(()) == 2
-    assert steps_of((("batch_size", 64),)) == 4
+def test_steps_have_the_windows_and_rates_of_the_paper_or_the_windows_of_a_script() -> None:
+    # 201 windows, one in every row
+    every: dict[str, object] = {"epochs": 1, "stride": 1, "size": "tiny"}
+    assert len(rates_of(**every)) == 2
+    assert len(rates_of(**every, batch_size=64)) == 4
+    # windows start in rows 0, 100 and 200: one batch in each epoch; the rate stays for two epochs
+    assert rates_of(epochs=4, stride=100) == pytest.approx([1e-4, 1e-4, 5e-5, 2.5e-5])
 
 
 def test_without_point_adjustment_the_kernels_length_is_picked_for_each_entity() -> None:
@@ -147,23 +151,6 @@ def test_with_a_model_for_each_entity_a_row_has_the_f1_of_each() -> None:
     row = published.execute(many, None, "cpu")
     assert row[unadjusted.BY_ENTITY] == f"{row['oracle_f1']:.4f}"
     assert unadjusted.BY_ENTITY not in published.execute(RUN, None, "cpu")
-
-
-def test_the_learning_rate_stays_for_two_epochs_and_then_halves() -> None:
-    rates: list[float] = []
-
-    def record(optimizer: torch.optim.Optimizer, *_arguments: object) -> None:
-        rates.append(float(optimizer.param_groups[0]["lr"]))
-
-    rows = np.random.default_rng(0).normal(size=(300, 1)).astype(np.float32)
-    # windows start in rows 0, 100 and 200: one batch in each epoch
-    run = replace(RUN, settings=(("epochs", 4), ("stride", 100)))
-    hook = register_optimizer_step_pre_hook(record)
-    try:
-        published.fit(run, rows, CPU)
-    finally:
-        hook.remove()
-    assert rates == pytest.approx([1e-4, 1e-4, 5e-5, 2.5e-5])
 
 
 def test_an_unknown_setting_is_refused() -> None:

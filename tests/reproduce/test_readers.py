@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,12 +49,14 @@ def refused(call: Callable[[], object], *parts: str, kind: type[Exception] = Inp
 
 
 class TestPSM:
-    def write(self, folder: Path, **changed: list[list[str | float]]) -> Path:
-        names = ["timestamp_(min)", *(f"feature_{number}" for number in range(25))]
-        files: dict[str, list[list[str | float]]] = {
-            "train": [names, [0, *[0.25] * 25], [1, *[0.5] * 25]],
-            "test": [names, [2, *[0.75] * 25], [3, *[1] * 25], [4, *[0] * 25]],
-            "test_label": [["timestamp_(min)", "label"], ["2.0", 0], ["3.0", 1], ["4.0", 1]],
+    names: tuple[str, ...] = ("timestamp_(min)", *(f"feature_{number}" for number in range(25)))
+    head: tuple[str, ...] = ("timestamp_(min)", "label")
+
+    def write(self, folder: Path, **changed: Sequence[Sequence[str | float]]) -> Path:
+        files: dict[str, Sequence[Sequence[str | float]]] = {
+            "train": [self.names, [0, *[0.25] * 25], [1, *[0.5] * 25]],
+            "test": [self.names, [2, *[0.75] * 25], [3, *[1] * 25], [4, *[0] * 25]],
+            "test_label": [self.head, ["2.0", 0], ["3.0", 1], ["4.0", 1]],
         }
         for name, lines in (files | changed).items():
             write_lines(folder / f"{name}.csv", lines)
@@ -71,42 +73,29 @@ class TestPSM:
         assert psm.train[0].values.dtype == np.float32
 
     def test_an_empty_cell_takes_the_value_above_it_or_zero(self, tmp_path: Path) -> None:
-        names = ["timestamp_(min)", *(f"feature_{number}" for number in range(25))]
         rows = [[row, cell, *[1] * 24] for row, cell in enumerate(["", "", 7, "", "nan", 9])]
-        psm = read_psm(self.write(tmp_path, train=[names, *rows]), SOURCES["psm"])
+        psm = read_psm(self.write(tmp_path, train=[self.names, *rows]), SOURCES["psm"])
         assert psm.train[0].values[:, 0].tolist() == [0, 0, 7, 7, 7, 9]
 
-    def test_labels_of_other_rows_are_refused(self, tmp_path: Path) -> None:
-        head = ["timestamp_(min)", "label"]
-        self.write(tmp_path, test_label=[head, [2, 0], [3, 1]])
-        refused(
-            lambda: read_psm(tmp_path, SOURCES["psm"]), "test_label.csv", "each of the 3", "got 2"
-        )
-        self.write(tmp_path, test_label=[head, [2, 0], [9, 1], [4, 1]])
-        refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "test_label.csv, line 3", "3; got 9")
-        self.write(tmp_path, test_label=[head, [2, 0], [3, 2], [4, 1]])
-        refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "line 3, column label", "0 or 1; got 2")
-
-    def test_the_first_bad_cell_is_named(self, tmp_path: Path) -> None:
-        names = ["timestamp_(min)", *(f"feature_{number}" for number in range(25))]
-        self.write(tmp_path, train=[names, [0, *[1] * 25], [1, 1, "high", *[1] * 23]])
-        refused(
-            lambda: read_psm(tmp_path, SOURCES["psm"]),
-            "train.csv, line 3, column feature_1 must be a number; got 'high'",
-        )
-        self.write(tmp_path, train=[names, [0, *[1] * 25], [1, *[1] * 12]])
-        refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "line 3 must have 26 cells", "got 13")
-        self.write(tmp_path, train=[names, [0, "inf", *[1] * 24]])
-        refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "line 2, column feature_0", "finite")
-
-    def test_other_columns_no_rows_and_no_header_are_refused(self, tmp_path: Path) -> None:
-        names: list[str | float] = ["timestamp_(min)", "feature_0"]
-        self.write(tmp_path, train=[names, [0, 1]])
-        refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "train.csv, line 1", "25", "got 1")
-        self.write(tmp_path, train=[[*names, *(f"feature_{n}" for n in range(1, 25))]])
-        refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "train.csv must have rows")
-        self.write(tmp_path, train=[[1, 2, 3]])
-        refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "train.csv must have a header")
+    def test_files_that_do_not_fit_are_refused_by_line_and_column(self, tmp_path: Path) -> None:
+        row, names, head = [0, *[1] * 25], self.names, self.head
+        for name, lines, parts in (
+            ("test_label", [head, [2, 0], [3, 1]], ("test_label.csv", "each of the 3", "got 2")),
+            ("test_label", [head, [2, 0], [9, 1], [4, 1]], ("test_label.csv, line 3", "3; got 9")),
+            ("test_label", [head, [2, 0], [3, 2], [4, 1]], ("line 3, column label", "1; got 2")),
+            (
+                "train",
+                [names, row, [1, 1, "high", *[1] * 23]],
+                ("train.csv, line 3, column feature_1 must be a number; got 'high'",),
+            ),
+            ("train", [names, row, [1, *[1] * 12]], ("line 3 must have 26 cells", "got 13")),
+            ("train", [names, [0, "inf", *[1] * 24]], ("line 2, column feature_0", "finite")),
+            ("train", [names[:2], [0, 1]], ("train.csv, line 1", "25", "got 1")),
+            ("train", [names], ("train.csv must have rows",)),
+            ("train", [[1, 2, 3]], ("train.csv must have a header",)),
+        ):
+            self.write(tmp_path, **{name: lines})
+            refused(lambda: read_psm(tmp_path, SOURCES["psm"]), *parts)
         (tmp_path / "train.csv").write_bytes(b"\xff\xfe\x00\x01")
         refused(lambda: read_psm(tmp_path, SOURCES["psm"]), "train.csv must be text")
 
@@ -248,26 +237,18 @@ class TestWADI2017:
             "WADI_attacks.csv is not there", "date,start,end", kind=DataNotFound,
         )  # fmt: skip
 
-    @pytest.mark.parametrize(
-        ("line", "part"),
-        [
+    def test_attacks_and_rows_without_a_time_are_refused(self, tmp_path: Path) -> None:
+        self.write(tmp_path)
+        for line, part in (
             ("9/10/17,18:00:01,late", "line 2"),
             ("1999-01-01,18:00:01,18:00:02", "line 2"),
             ("someday,18:00:01,18:00:02", "line 2"),
             ("9/10/17,25:00:00,18:00:02", "line 2"),
             ("", "a line for every attack"),
-        ],
-    )
-    def test_a_table_of_attacks_that_makes_no_sense_is_refused(
-        self, tmp_path: Path, line: str, part: str
-    ) -> None:
-        (self.write(tmp_path) / "WADI_attacks.csv").write_text(f"date,start,end\n{line}\n")
-        refused(lambda: load_benchmark("wadi", tmp_path), "WADI_attacks.csv", part)
-
-    def test_a_table_without_an_end_and_rows_without_a_clock_are_refused(
-        self, tmp_path: Path
-    ) -> None:
-        (self.write(tmp_path) / "WADI_attacks.csv").write_text("date,start\n1,2\n")
+        ):
+            (tmp_path / "WADI_attacks.csv").write_text(f"date,start,end\n{line}\n")
+            refused(lambda: load_benchmark("wadi", tmp_path), "WADI_attacks.csv", part)
+        (tmp_path / "WADI_attacks.csv").write_text("date,start\n1,2\n")
         refused(lambda: load_benchmark("wadi", tmp_path), "line 1 must be date,start,end")
         self.write(tmp_path)
         names = wadi_names(WADI_PREFIX)
@@ -276,22 +257,17 @@ class TestWADI2017:
         refused(lambda: load_benchmark("wadi", tmp_path), "line 2, column Time", "got 'noon'")
         write_lines(file, [names, wadi_row(1, "today", "6:00:00 PM", 1)])
         refused(lambda: load_benchmark("wadi", tmp_path), "line 2, column Date", "got 'today'")
-
-    def test_another_number_of_sensors_is_refused(self, tmp_path: Path) -> None:
+        # another number of sensors
         self.write(tmp_path)
-        names = wadi_names(WADI_PREFIX)[:-1]
-        write_lines(tmp_path / "WADI_14days.csv", [names, wadi_row(0, "1", "2", 1)[:-1]])
+        write_lines(tmp_path / "WADI_14days.csv", [names[:-1], wadi_row(0, "1", "2", 1)[:-1]])
         refused(lambda: load_benchmark("wadi", tmp_path), "WADI_14days.csv, line 1", "got 122")
 
-    @pytest.mark.parametrize(
-        ("text", "second"),
-        [
-            ("12:00:00 AM", 0), ("12:00:00.000 PM", 43_200), ("1:02", 3_720), ("23:59:59", 86_399),
-            ("13:00 PM", None), ("24:00", None), ("0:60", None), ("noon", None), ("0:00 AM", None),
-        ],
-    )  # fmt: skip
-    def test_times_of_day(self, text: str, second: int | None) -> None:
-        assert _second(text) == second
+    def test_times_of_day(self) -> None:
+        seconds = {
+            "12:00:00 AM": 0, "12:00:00.000 PM": 43_200, "1:02": 3_720, "23:59:59": 86_399,
+            "13:00 PM": None, "24:00": None, "0:60": None, "noon": None, "0:00 AM": None,
+        }  # fmt: skip
+        assert {text: _second(text) for text in seconds} == seconds
 
 
 class TestWADI2019:
@@ -350,28 +326,14 @@ class TestTelemanom:
         assert msl.train[0].values.tolist() == [[4, 4]] * 4
         assert (msl.title, msl.coverage) == ("MSL (3 of 27 entities)", "3 of 27 entities")
 
-    @pytest.mark.parametrize(
-        ("spans", "part"),
-        [
-            ("[[1, 2]", "must be a list such as"),
-            ("", "must be a list such as"),
-            ("[[1]]", "must be a list such as"),
-            ("[[1.5, 2]]", "must be a list such as"),
-            ("[[True, 2]]", "must be a list such as"),
-            ("__import__('os')", "must be a list such as"),
-            ("[[3, 3]]", "0 <= start < end <= 6"),
-            ("[[0, 7]]", "0 <= start < end <= 6"),
-            ("[[-1, 2]]", "0 <= start < end <= 6"),
-        ],
-    )
-    def test_a_list_of_anomalies_that_makes_no_sense_is_refused(
-        self, tmp_path: Path, spans: str, part: str
-    ) -> None:
-        self.write(tmp_path, 'A-2,MSL,"[[0, 6]]",[point],6', f'B-1,MSL,"{spans}",[point],6')
-        refused(
-            lambda: read_telemanom(tmp_path, self.source),
-            "labeled_anomalies.csv, line 3, column anomaly_sequences", part,
-        )  # fmt: skip
+    def test_a_list_of_anomalies_that_makes_no_sense_is_refused(self, tmp_path: Path) -> None:
+        no_list = ("[[1, 2]", "", "[[1]]", "[[1.5, 2]]", "[[True, 2]]", "__import__('os')")
+        parts = dict.fromkeys(no_list, "must be a list such as")
+        parts |= dict.fromkeys(("[[3, 3]]", "[[0, 7]]", "[[-1, 2]]"), "0 <= start < end <= 6")
+        place = "labeled_anomalies.csv, line 3, column anomaly_sequences"
+        for spans, part in parts.items():
+            self.write(tmp_path, 'A-2,MSL,"[[0, 6]]",[point],6', f'B-1,MSL,"{spans}",[point],6')
+            refused(lambda: read_telemanom(tmp_path, self.source), place, part)
 
     def test_halves_other_columns_and_damaged_arrays_are_refused(self, tmp_path: Path) -> None:
         line = 'A-2,MSL,"[[0, 6]]",[point],6'
@@ -434,9 +396,8 @@ class TestMachines:
         assert smd.test[2].labels.tolist() == [0, 1, 0]
         assert smd.title == "SMD (3 of 28 machines)"
 
-    @pytest.mark.parametrize(
-        ("file", "text", "parts"),
-        [
+    def test_the_first_bad_line_is_named(self, tmp_path: Path) -> None:
+        for file, text, parts in (
             ("train", "1,2\n3\n", ("line 2", "2 numbers; got 1")),
             ("train", "1,2\n3,x\n", ("line 2, column 2", "got 'x'")),
             ("train", "1,2\n3,nan\n", ("line 2, column 2", "got 'nan'")),
@@ -444,14 +405,10 @@ class TestMachines:
             ("train", "", ("it is empty",)),
             ("test_label", "0\n1\n", ("labels must be as many as test rows, 3", "got (2,)")),
             ("test_label", "0\n1\n5\n", ("labels must be 0 or 1",)),
-        ],
-    )
-    def test_the_first_bad_line_is_named(
-        self, tmp_path: Path, file: str, text: str, parts: tuple[str, ...]
-    ) -> None:
-        self.write(tmp_path, "machine-1-1")
-        (tmp_path / file / "machine-1-1.txt").write_text(text)
-        refused(lambda: read_machines(tmp_path, self.source), "machine-1-1", *parts)
+        ):
+            self.write(tmp_path, "machine-1-1")
+            (tmp_path / file / "machine-1-1.txt").write_text(text)
+            refused(lambda: read_machines(tmp_path, self.source), "machine-1-1", *parts)
 
     def test_a_machine_with_a_part_missing_is_refused(self, tmp_path: Path) -> None:
         self.write(tmp_path, "machine-1-1")
@@ -502,9 +459,8 @@ class TestArchives:
         write_npz(found, tmp_path / "y.npz")
         assert fingerprint(read_npz(tmp_path / "y.npz", self.source)) == fingerprint(found)
 
-    @pytest.mark.parametrize(
-        ("changed", "part"),
-        [
+    def test_arrays_that_do_not_fit_are_refused(self, tmp_path: Path) -> None:
+        for changed, part in (
             ({"labels": np.zeros(3)}, "lengths of labels must be"),
             ({"labels": np.array([0, 1, 2, 0])}, "labels must be 0 or 1"),
             ({"train_lengths": np.array([2, 4])}, "lengths of train must be"),
@@ -514,13 +470,9 @@ class TestArchives:
             ({"entities": np.array(["a", "a"])}, "each once"),
             ({"entities": np.array([])}, "lengths of train must be"),
             ({"labels": np.array([None, None, 1, 1])}, "is damaged"),
-        ],
-    )
-    def test_arrays_that_do_not_fit_are_refused(
-        self, tmp_path: Path, changed: dict[str, np.ndarray], part: str
-    ) -> None:
-        np.savez(tmp_path / "x.npz", **(self.arrays() | changed))
-        refused(lambda: read_npz(tmp_path / "x.npz", self.source), "x.npz", part)
+        ):
+            np.savez(tmp_path / "x.npz", **(self.arrays() | changed))
+            refused(lambda: read_npz(tmp_path / "x.npz", self.source), "x.npz", part)
 
     def test_damaged_and_incomplete_archives_are_refused(self, tmp_path: Path) -> None:
         file = tmp_path / "x.npz"

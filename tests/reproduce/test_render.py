@@ -35,22 +35,17 @@ def test_markdown_shows_mean_deviation_and_the_papers_number() -> None:
         "| ours | 92.0 ± 2.8 (96.7) | 1,234.5 |\n"
         "| none | not run (50.0) | not run |\n"
         "\n"
-        "A note. Another. No data here: SWaT.\n"
+        "A note. Another.\n"
     )
 
 
-def test_a_column_without_data_stays_where_the_paper_has_a_number() -> None:
+def test_cells_without_data_or_number() -> None:
+    # a column stays where the paper has a number, or where no column has any
     table = ResultTable("g", "G", "m", ("SWaT",), (("a", (Cell(paper=9.0, missing=NOT_HERE),)),
                                            ("b", (Cell(missing=NOT_HERE),))))  # fmt: skip
     assert "| a | (9.0) |\n| b | no data |\n" in markdown(table)
-
-
-def test_a_table_without_any_data_says_so_cell_by_cell() -> None:
     table = ResultTable("g", "G", "m", ("SWaT",), (("a", (Cell(missing=NOT_HERE),)),))
     assert markdown(table) == "**G**\n\n| m | SWaT |\n|---|--:|\n| a | no data |\n"
-
-
-def test_what_is_no_number_is_a_dash() -> None:
     table = ResultTable("g", "G", "m", ("MSL",), (("a", (Cell((float("nan"),), digits=2),)),))
     assert "| a | — |" in markdown(table)
 

@@ -33,41 +33,20 @@ def test_what_is_not_there_is_none(tmp_path: Path) -> None:
     assert len(results) == 0
     assert results.get(RUN) is None
     assert results.value(RUN, "f1") is None
-
-
-def test_a_row_without_a_measure_that_others_have_has_none(tmp_path: Path) -> None:
-    results = Results(tmp_path)
+    # nor is a measure that only another row has
     results.add(RUN, {"f1": 0.5})
     results.add(OTHER, {"auroc": 0.6})
-    again = Results(tmp_path)
-    assert again.value(RUN, "auroc") is None
-    assert again.value(OTHER, "auroc") == 0.6
+    again = Results(results.folder)
+    assert (again.value(RUN, "auroc"), again.value(OTHER, "auroc")) == (None, 0.6)
 
 
-def test_rows_without_a_value_in_a_column_are_found(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    results.add(RUN, {"f1": 0.5})
-    results.add(OTHER, {"event_f1": float("nan")})
-    absent = Run("smd", "random", CLEAN)
-    for rows in (results, Results(tmp_path)):
-        assert rows.without([RUN, OTHER, absent, RUN], "event_f1") == [RUN]
-        assert rows.without([RUN, OTHER], "f1") == [OTHER]
-        assert rows.without([RUN, OTHER], "auroc") == [RUN, OTHER]
-
-
-def test_a_row_replaces_an_older_one_of_its_run(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    results.add(RUN, {"f1": 0.5})
-    results.add(RUN, {"f1": 0.7})
-    assert len(Results(tmp_path)) == 1
-    assert Results(tmp_path).value(RUN, "f1") == 0.7
-
-
-def test_two_writers_keep_each_others_rows(tmp_path: Path) -> None:
+def test_a_row_replaces_an_older_one_of_its_run_and_none_of_another_writer(tmp_path: Path) -> None:
     one, two = Results(tmp_path), Results(tmp_path)
     one.add(RUN, {"f1": 0.5})
+    one.add(RUN, {"f1": 0.7})
     two.add(OTHER, {"f1": 0.6})
     assert len(Results(tmp_path)) == 2
+    assert Results(tmp_path).value(RUN, "f1") == 0.7
 
 
 def test_the_order_of_adding_does_not_show_in_the_file(tmp_path: Path) -> None:

@@ -45,12 +45,8 @@ def test_what_is_missing_is_made_once_and_what_is_there_is_not(tmp_path: Path) -
     assert results.missing([*RUNS, more]) == [more]
 
 
-def test_a_run_with_a_row_is_made_again_where_that_is_requested(tmp_path: Path) -> None:
-    results, steps = Results(tmp_path), list[RunEvent]()
-    results.add(RANDOM, {"auroc": 0.5})
-    assert make([RANDOM, RANDOM], results, HERE, steps.append, again=True) == []
-    assert [step.total for step in steps] == [1, 1]
-    assert len(Results(tmp_path)) == 1
+def test_a_row_says_on_what_and_how_long_it_was_made(tmp_path: Path) -> None:
+    assert make([RANDOM], Results(tmp_path), HERE) == []
     row = Results(tmp_path).get(RANDOM)
     assert row is not None
     assert (row["hardware"], row["data"]) == ("CPU", "0bf42b48d3d8bcd3")

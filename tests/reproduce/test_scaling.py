@@ -36,36 +36,29 @@ def test_every_dataset_has_a_rule() -> None:
     assert RULES.keys() == SOURCES.keys()
 
 
-def test_smd_scales_every_machines_parts_each_by_itself() -> None:
+def test_smd_and_smap_scale_every_entity_each_part_by_itself_or_both_by_its_test_rows() -> None:
     assert scaled("smd") == ([-1, 1, -1, 1], [-1, 1, -1, 1])
-
-
-def test_smap_scales_every_channels_parts_by_its_test_rows() -> None:
     # (0 - 5)/2, (2 - 5)/2; (9 - 20)/4, (11 - 20)/4
     assert scaled("smap") == ([-2.5, -1.5, -2.75, -2.25], [-1, 1, -1, 1])
 
 
-def test_msl_scales_train_by_deviation_and_test_by_quartiles_both_of_all_training_rows() -> None:
-    learned, selection = scaled("msl")
+def test_msl_and_psm_scale_by_all_training_rows() -> None:
     train = np.array([0, 2, 9, 11])
-    np.testing.assert_allclose(learned, (train - 5.5) / train.std(), rtol=1e-6)
-    # training rows 0 2 9 11: median 5.5, quartiles 1.5 and 9.5
-    assert selection == [-0.3125, 0.1875, 1.3125, 2.3125]
-
-
-def test_psm_scales_both_parts_by_training_rows() -> None:
-    learned, selection = scaled("psm")
-    train = np.array([0, 2, 9, 11])
-    np.testing.assert_allclose(learned, (train - 5.5) / train.std(), rtol=1e-6)
+    for name in ("msl", "psm"):
+        learned, selection = scaled(name)
+        np.testing.assert_allclose(learned, (train - 5.5) / train.std(), rtol=1e-6)
+        if name == "msl":
+            # test rows by quartiles: median 5.5, quartiles 1.5 and 9.5
+            assert selection == [-0.3125, 0.1875, 1.3125, 2.3125]
     np.testing.assert_allclose(selection, (np.array([3, 7, 16, 24]) - 5.5) / train.std(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["swat", "wadi", "nips-ts"])
-def test_the_others_scale_both_parts_each_by_itself_over_all_rows(name: str) -> None:
-    learned, selection = scaled(name)
-    # mean 5.5, deviation √(85 / 4); mean 12.5, deviation √(265 / 4)
-    assert learned == pytest.approx([-1.193118, -0.759257, 0.759257, 1.193118], abs=1e-6)
-    assert selection == pytest.approx([-1.167161, -0.675725, 0.430007, 1.412879], abs=1e-6)
+def test_the_others_scale_both_parts_each_by_itself_over_all_rows() -> None:
+    for name in ("swat", "wadi", "nips-ts"):
+        learned, selection = scaled(name)
+        # mean 5.5, deviation √(85 / 4); mean 12.5, deviation √(265 / 4)
+        assert learned == pytest.approx([-1.193118, -0.759257, 0.759257, 1.193118], abs=1e-6)
+        assert selection == pytest.approx([-1.167161, -0.675725, 0.430007, 1.412879], abs=1e-6)
 
 
 def test_the_data_are_left_as_they_were() -> None:

@@ -60,12 +60,9 @@ def test_every_set_says_where_it_comes_from_and_how_to_get_it() -> None:
     assert len(SOURCES["smd"].downloads) == 3 * 28
 
 
-@pytest.mark.parametrize("name", ["nips-ts", "NIPS_TS", "NeurIPS-TS", "neurips_ts"])
-def test_names_go_in_any_case(name: str) -> None:
-    assert source_named(name) is SOURCES["nips-ts"]
-
-
-def test_an_unknown_name_lists_the_known_ones() -> None:
+def test_names_go_in_any_case_and_an_unknown_one_lists_the_known() -> None:
+    for name in ("nips-ts", "NIPS_TS", "NeurIPS-TS", "neurips_ts"):
+        assert source_named(name) is SOURCES["nips-ts"]
     with pytest.raises(InputError, match=r"one of swat, wadi, psm, .*; got 'kdd99'"):
         load_benchmark("kdd99")
 
@@ -110,9 +107,7 @@ def test_neurips_ts_needs_no_file(tmp_path: Path) -> None:
     assert np.abs(contaminated.train[0].values).max() > 5
     np.testing.assert_array_equal(contaminated.test[0].rows.values, clean.test[0].rows.values)
     assert fingerprint(contaminated) != fingerprint(clean)
-
-
-def test_only_neurips_ts_can_be_contaminated() -> None:
+    # no other set can be contaminated
     with pytest.raises(InputError, match="contaminated must be left out for MSL"):
         load_benchmark("msl", contaminated=True)
 
@@ -186,17 +181,11 @@ def test_a_verdict_names_all_that_differs(tmp_path: Path) -> None:
         "differs: 100 train rows, not 20,000; 100 test rows, not 20,000; "
         "0.0 % anomalous, not 22.44; 0 segments, not 1,730"
     )
-
-
-def test_a_verdict_notices_one_value(tmp_path: Path) -> None:
-    nips = load_benchmark("nips-ts", tmp_path)
+    # one value is noticed, and other channels where entities are missing
     values = nips.train[0].values.copy()
     values[7] += 1
     other = replace(nips, train=(TrainSeries(values),))
     assert check(other) == "differs: sizes are right, values are not those published"
-
-
-def test_missing_machines_with_other_channels_differ() -> None:
     assert check(small(coverage="1 of 28 machines")) == "differs: 2 channels, not 38"
 
 
@@ -236,9 +225,9 @@ for name in ("nips-ts", "msl", "smap", "smd"):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "days"), [("swat", 11), ("wadi", 16), ("psm", 153), ("smd", 35)])
-def test_rows_that_follow_in_known_time_add_up_to_days_as_described(name: str, days: int) -> None:
-    source = SOURCES[name]
-    assert source.interval is not None
-    rows = (source.train_rows + source.test_rows) / source.entities
-    assert rows * source.interval / 86_400 == pytest.approx(days, abs=0.2)
+def test_rows_that_follow_in_known_time_add_up_to_days_as_described() -> None:
+    for name, days in (("swat", 11), ("wadi", 16), ("psm", 153), ("smd", 35)):
+        source = SOURCES[name]
+        assert source.interval is not None
+        rows = (source.train_rows + source.test_rows) / source.entities
+        assert rows * source.interval / 86_400 == pytest.approx(days, abs=0.2), name

@@ -20,20 +20,13 @@ from subadjacent.evaluation.metrics import auroc, average_precision, best_f1
 END = math.exp(-4.5)
 
 
-def test_a_bell_of_three_rows_weighs_the_middle_by_one() -> None:
+def test_bells_by_hand() -> None:
+    # of three rows the middle weighs 1; two rows are both ends, and look back
     found = smoothed(np.array([0, 0, 8, 0, 2]), 3)
     np.testing.assert_allclose(found, [0, 8 * END, 8, 10 * END, 2])
-
-
-def test_a_bell_of_two_rows_has_two_ends_and_looks_back() -> None:
     np.testing.assert_allclose(smoothed(np.array([1.0, 0, 4]), 2), [END, END, 4 * END])
-
-
-def test_without_a_length_errors_stay_as_they_are() -> None:
     np.testing.assert_array_equal(smoothed(np.array([1.0, 5, 2]), 0), [1, 5, 2])
-
-
-def test_a_bell_that_is_longer_than_the_series_is_as_long() -> None:
+    # one that is longer than the series is as long
     error = np.array([3.0, 1, 4])
     np.testing.assert_array_equal(smoothed(error, 600), smoothed(error, 3))
 
@@ -64,10 +57,7 @@ def test_the_best_length_and_threshold_are_taken() -> None:
     # a long anomaly among noise: smoothing helps, and too much of it does not
     assert 0 < found["kernel"] < 600
     assert found["oracle_f1"] > 1.5 * f1s[0]
-
-
-def test_of_lengths_that_are_as_good_the_shortest_is_taken() -> None:
-    # with anomalies in every row all lengths have an F1 of 1
+    # with anomalies in every row all lengths have an F1 of 1: the shortest is taken
     found = evaluate(np.arange(50.0), np.ones(50, dtype=bool))
     assert (found["oracle_f1"], found["kernel"]) == (1, 0)
 
@@ -77,8 +67,6 @@ def test_the_best_run_is_that_of_each_entity() -> None:
     assert runs[0] == "0.5000 0.2000"
     # 0.5 of the first run, 0.6 of the second
     assert best_of_runs(runs) == pytest.approx(0.55)
-
-
-def test_runs_of_other_entities_do_not_compare() -> None:
+    # runs of other entities do not compare
     with pytest.raises(ValueError, match="shorter"):
         best_of_runs(["0.5 0.2", "0.1"])

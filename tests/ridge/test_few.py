@@ -6,35 +6,29 @@ import numpy as np
 import pytest
 
 from subadjacent.ridge.band import BandRidge
-from subadjacent.ridge.few import FewRows, Gather
+from subadjacent.ridge.few import FewRows
 from subadjacent.ridge.neighbours import Neighbours
 
 
+def few(*, local: bool, gain: float = 1.0) -> FewRows:
+    """Twice the row before last, three times the last, and 0.5."""
+    weights = np.array([[2.0], [3.0], [0.5]], np.float32)
+    ridge = BandRidge(Neighbours(1, 2, 0), np.ones((1, 1), np.float32), weights, local)
+    return FewRows(ridge, np.array([gain]))
+
+
 def test_a_row_is_expected_from_its_two_neighbours_by_hand() -> None:
-    ridge = BandRidge(
-        Neighbours(1, 2, 0),
-        np.ones((1, 1), np.float32),
-        # twice the row before last, three times the last, and 0.5
-        np.array([[2.0], [3.0], [0.5]], np.float32),
-        local=False,
-    )
     rows = np.array([[1.0], [2.0], [9.0], [5.0]], np.float32)
-    found = FewRows(ridge, np.array([2.0])).residuals(rows, 2, 4)
+    found = few(local=False, gain=2.0).residuals(rows, 2, 4)
     # 9 - (2 + 6 + 0.5) = 0.5 and 5 - (4 + 27 + 0.5) = -26.5, twice
     assert found.tolist() == [[1.0], [-53.0]]
     assert found.dtype == np.float32
-
-
-def test_a_local_row_is_relative_to_its_neighbours_by_hand() -> None:
-    ridge = BandRidge(
-        Neighbours(1, 2, 0),
-        np.ones((1, 1), np.float32),
-        np.array([[2.0], [3.0], [0.5]], np.float32),
-        local=True,
-    )
+    # what is far out is cut at 10: 10 - (2 + 6 + 0.5)
+    rows[2] = 500.0
+    assert few(local=False).residuals(rows, 2, 3).tolist() == [[1.5]]
+    # a local row is relative to its neighbours, -1 and 1 around 102, the row 7: 7 - (-2 + 3 + 0.5)
     rows = np.array([[101.0], [103.0], [109.0]], np.float32)
-    # neighbours are -1 and 1 around 102, the row 7: 7 - (-2 + 3 + 0.5)
-    assert FewRows(ridge, np.ones(1)).residuals(rows, 2, 3).tolist() == [[5.5]]
+    assert few(local=True).residuals(rows, 2, 3).tolist() == [[5.5]]
 
 
 @pytest.mark.parametrize("size", [1.0, 5e3])
@@ -59,26 +53,10 @@ def test_few_rows_are_as_among_many(neighbours: Neighbours, local: bool, size: f
     gain = rng.uniform(0.5, 2, 4)
     complete = neighbours.complete(len(rows))
     many = ridge.residuals(rows, complete.start, complete.stop)
-    few = FewRows(ridge, gain)
+    prepared = FewRows(ridge, gain)
     for first in (complete.start, 1000, complete.stop - 3):
         at = first - complete.start
         wanted = (many[at : at + 3] * gain).astype(np.float32)
         scale = np.abs(wanted).max()
-        found = few.residuals(rows, first, first + 3)
+        found = prepared.residuals(rows, first, first + 3)
         np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-7 * scale)
-
-
-def test_neighbours_of_several_ridges_are_those_of_each() -> None:
-    one = np.ones((1, 1), np.float32)
-    plain = FewRows(
-        BandRidge(Neighbours(1, 2, 0), one, np.ones((3, 1), np.float32), local=False), np.ones(1)
-    )
-    local = FewRows(
-        BandRidge(Neighbours(1, 1, 1), one, np.ones((3, 1), np.float32), local=True), np.ones(1)
-    )
-    rows = np.array([[1.0], [2.0], [500.0], [4.0]], np.float32)
-    found = Gather([plain, None, local]).at(rows, 2)
-    # what is far out is cut, less so where a level may move
-    assert [values.ravel().tolist() for values in found] == [[1, 2, 10], [10], [2, 4, 500]]
-    assert plain.residuals(rows, 2, 3).tolist() == [[10 - (1 + 2 + 1)]]
-    assert plain.residual(found[0]).tolist() == [10 - (1 + 2 + 1)]

@@ -20,12 +20,12 @@ def test_eleven_rows_by_hand() -> None:
     ]
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 4, 5, 6, 199, 10_000])
-def test_folds_are_all_rows_once_and_none_is_empty(count: int) -> None:
-    found = folds(count)
-    assert len(found) == min(FOLDS, count)
-    assert [row for fold in found for row in range(*fold)] == list(range(count))
-    assert all(first < last for first, last in found)
+def test_folds_are_all_rows_once_and_none_is_empty() -> None:
+    for count in (0, 1, 2, 4, 5, 6, 199, 10_000):
+        found = folds(count)
+        assert len(found) == min(FOLDS, count)
+        assert [row for fold in found for row in range(*fold)] == list(range(count))
+        assert all(first < last for first, last in found)
 
 
 @pytest.mark.parametrize("count", [5, 6, 50, 199, 400, 10_000])
@@ -39,10 +39,7 @@ def test_a_guard_leaves_half_of_the_other_rows_at_least(count: int) -> None:
         assert max(first - low, high - last) <= GUARD
 
 
-def test_with_many_rows_the_guard_is_whole() -> None:
+def test_with_many_rows_the_guard_is_whole_as_wide_as_residuals_are_averaged_over() -> None:
     assert guarded((200, 400), 1000) == (200 - GUARD, 400 + GUARD)
     assert guarded((0, 200), 1000) == (0, 200 + GUARD)
-
-
-def test_a_guard_is_as_wide_as_residuals_are_averaged_over() -> None:
     assert GUARD == MARGIN

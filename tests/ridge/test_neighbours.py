@@ -40,37 +40,26 @@ def test_every_third_row_by_hand() -> None:
     assert neighbours.reach == 5
 
 
-@pytest.mark.parametrize(
-    ("layout", "offsets", "complete"),
-    [
+def test_sides_may_reach_differently_far_by_hand() -> None:
+    for layout, offsets, complete in (
         (Neighbours(2, 3, 0), [-3, -2], slice(3, 10)),
         (Neighbours(2, 0, 3), [2, 3], slice(0, 7)),
         # a side that reaches less far than the nearest neighbour has none
         (Neighbours(3, 4, 2), [-4, -3], slice(4, 8)),
         (Neighbours(2, 4, 2), [-4, -3, -2, 2], slice(4, 8)),
-    ],
-)
-def test_sides_may_reach_differently_far_by_hand(
-    layout: Neighbours, offsets: list[int], complete: slice
-) -> None:
-    assert layout.offsets.tolist() == offsets
-    assert layout.complete(10) == complete
+    ):
+        assert layout.offsets.tolist() == offsets
+        assert layout.complete(10) == complete
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_offsets_are_the_definition(layout: Neighbours) -> None:
-    before = [
-        d for d in range(layout.near, layout.behind + 1) if (d - layout.near) % layout.step == 0
-    ]
-    after = [
-        d for d in range(layout.near, layout.ahead + 1) if (d - layout.near) % layout.step == 0
-    ]
+def test_offsets_and_complete_rows_are_the_definition(layout: Neighbours) -> None:
+    before, after = (
+        [d for d in range(layout.near, reach + 1) if (d - layout.near) % layout.step == 0]
+        for reach in (layout.behind, layout.ahead)
+    )
     assert layout.offsets.tolist() == [*(-d for d in reversed(before)), *after]
     assert layout.count == len(before) + len(after)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-def test_complete_rows_are_the_definition(layout: Neighbours) -> None:
     for rows in (0, 1, 2, 17, 60, 61, 121, 200):
         complete = layout.complete(rows)
         assert 0 <= complete.start <= complete.stop <= rows
@@ -104,30 +93,22 @@ def test_aligned_of_some_rows_counts_from_the_first() -> None:
         found |= dict(zip(range(5)[where], before.tolist(), strict=True))
     # rows 7 to 11, counted from 0: the rows three and two before each
     assert found == {n: [4.0 + n, 5.0 + n] for n in range(5)}
-
-
-def test_aligned_without_rows_is_empty() -> None:
+    # without rows there is nothing
     assert list(Neighbours(1, 1, 1).aligned(np.zeros((5, 1)), 2, 2)) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_layouts_that_make_no_sense_are_refused() -> None:
+    refusals: list[tuple[Any, str]] = [
         ((0, 3, 3), "near must be a whole number of at least 1; got 0"),
         ((1, -1, 3), "behind must be a whole number of at least 0; got -1"),
         ((1, 3, 1.5), "ahead must be a whole number of at least 0; got 1.5"),
         ((1, 3, 3, 0), "step must be a whole number of at least 1; got 0"),
-    ],
-)
-def test_layouts_that_make_no_sense_are_refused(arguments: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Neighbours(*arguments)
-
-
-@pytest.mark.parametrize("place", range(4))
-def test_neighbours_have_a_farthest(place: int) -> None:
-    layout = [FARTHEST] * 4
-    Neighbours(*layout)
-    layout[place] += 1
-    with pytest.raises(InputError, match="must be a whole number of at most 100,000"):
-        Neighbours(*layout)
+    ]
+    # neighbours have a farthest
+    Neighbours(*[FARTHEST] * 4)
+    for place in range(4):
+        layout = [FARTHEST + (n == place) for n in range(4)]
+        refusals.append((layout, "must be a whole number of at most 100,000"))
+    for arguments, message in refusals:
+        with pytest.raises(InputError, match=message):
+            Neighbours(*arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,8 +70,7 @@ def test_a_deviation_is_above_its_floor_whatever_the_features() -> None:
 def test_a_point_is_assessed_by_its_mean_surprise_and_a_value_by_its_distance() -> None:
     rows = torch.tensor([[[1.0, 5.0]]])
     mean, deviation = torch.zeros(1, 1, 2), torch.tensor([[[1.0, 2.0]]])
-    found = judged(rows, mean, deviation)
-    assert found.score is not None
+    found: Any = judged(rows, mean, deviation)
     assert found.score.shape == (1, 1)
     by_hand = (-norm(0, 1).logpdf(1) - norm(0, 2).logpdf(5)) / 2
     assert found.score.item() == pytest.approx(by_hand, rel=1e-5)

@@ -8,21 +8,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rivals.trained import train_on
+from rivals.small import batch, judge, train_on
 from subadjacent.data.windows import Windows
 from subadjacent.rivals.gdn import GDN, MIN_RANGE, GDNConfig
-from subadjacent.training.config import TrainingConfig
 
 CONFIG = GDNConfig(channels=3, window=6, history=2, neighbours=1, width=4, hidden=4)
 
 
 def network(config: GDNConfig = CONFIG) -> GDN:
     return GDN.seeded(config, 0)
-
-
-def batch(config: GDNConfig = CONFIG) -> Tensor:
-    shape = (2, config.window, config.channels)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
 
 
 def test_a_channel_is_joined_to_itself_and_those_with_the_most_similar_vectors() -> None:
@@ -60,7 +54,7 @@ def forecast_oracle(model: GDN, history: Tensor) -> Tensor:
 
 
 def test_forecasts_are_those_of_the_definition() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     forecast = model(rows)
     for window, found in zip(rows, forecast, strict=True):
         for at in range(2, 6):
@@ -71,7 +65,7 @@ def test_forecasts_are_those_of_the_definition() -> None:
 
 
 def test_the_loss_leaves_out_forecasts_without_a_whole_history() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     (loss,) = model.losses(rows, epoch=1)
     torch.testing.assert_close(loss, (model(rows) - rows)[:, 2:].square().mean())
 
@@ -83,7 +77,7 @@ def test_a_short_window_leaves_a_shorter_history() -> None:
 
 
 def test_errors_are_measured_by_their_median_and_interquartile_range() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     with torch.no_grad():
         model.conclude([], [rows[:1], rows[1:]])
     errors = (model(rows) - rows)[:, 2:].abs().flatten(0, 1).detach().numpy()
@@ -93,12 +87,10 @@ def test_errors_are_measured_by_their_median_and_interquartile_range() -> None:
 
 
 def test_a_point_scores_by_its_most_unusual_channel() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     model.median.copy_(torch.tensor([0.0, 1.0, 2.0]))
     model.spread.copy_(torch.tensor([1.0, 0.1, 10.0]))
-    judged, away = model.judge(rows), (model(rows) - rows).abs()
-    assert judged.score is not None
-    assert judged.expected is not None
+    judged, away = judge(model, rows), (model(rows) - rows).abs()
     by_hand = torch.stack([away[..., 0], (away[..., 1] - 1) / 0.1, (away[..., 2] - 2) / 10])
     torch.testing.assert_close(judged.score, by_hand.amax(dim=0))
     torch.testing.assert_close(judged.error, away.square())
@@ -121,6 +113,5 @@ def test_the_learned_graph_recovers_a_planted_dependency() -> None:
     model = network(GDNConfig(channels=6, window=12, neighbours=2, width=8, hidden=16))
     assert not torch.equal(model.graph(), same)
     windows = Windows(rows, torch.arange(0, len(rows) - 12, 4), 12)
-    config = TrainingConfig(epochs=5, batch_size=16, learning_rate=1e-2, patience=5)
-    train_on(model, windows, config)
+    train_on(model, windows, epochs=5)
     assert torch.equal(model.graph(), same)

@@ -5,21 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rivals.trained import train_on
+from rivals.small import batch, judge, train_on
 from subadjacent.data.windows import Windows
 from subadjacent.rivals.gta import GTA, BranchedLayer, GTAConfig, Propagation
-from subadjacent.training.config import TrainingConfig
 
 CONFIG = GTAConfig(channels=3, window=7, width=8, heads=2, layers=1, levels=2, influence=4)
 
 
 def network(config: GTAConfig = CONFIG) -> GTA:
     return GTA.seeded(config, 0).eval()
-
-
-def batch(config: GTAConfig = CONFIG) -> Tensor:
-    shape = (2, config.window, config.channels)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
 
 
 def draws(model: GTA, count: int) -> Tensor:
@@ -117,7 +111,7 @@ def test_every_level_looks_twice_as_far_back() -> None:
     model.logits.data[..., 1] = 1.0
     seen: list[Tensor] = []
     model.embed.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    points = batch(model.config)[:1, :-1].requires_grad_()
+    points = batch(model.config, 2)[:1, :-1].requires_grad_()
     model(points)
     for number, reach in enumerate((2, 6, 14)):
         (gradient,) = torch.autograd.grad(seen[0][0, 9, number], points, retain_graph=True)
@@ -126,10 +120,9 @@ def test_every_level_looks_twice_as_far_back() -> None:
 
 
 def test_the_last_point_is_forecast_and_the_first_ones_expected_to_stay() -> None:
-    model, rows = network(), batch()
-    judged = model.judge(rows)
+    model, rows = network(), batch(CONFIG, 2)
+    judged = judge(model, rows)
     assert model.context == 6
-    assert judged.expected is not None
     torch.testing.assert_close(judged.expected[:, -1], model(rows[:, :-1]))
     torch.testing.assert_close(judged.expected[:, 1:-1], rows[:, :-2])
     torch.testing.assert_close(judged.expected[:, 0], rows[:, 0])
@@ -147,8 +140,7 @@ def test_training_forecasts_a_channel_that_follows_another_and_moves_the_links()
         GTAConfig(channels=3, window=5, width=16, heads=2, layers=1, levels=1, influence=8)
     )
     windows = Windows(rows, torch.arange(0, 1195, 3), 5)
-    config = TrainingConfig(epochs=4, batch_size=16, learning_rate=1e-2, patience=4)
-    train_on(model, windows, config)
+    train_on(model, windows, epochs=4)
     real = windows.take(torch.arange(len(windows)))
     missed = (model.eval()(real[:, :-1]) - real[:, -1]).square().mean(dim=0)
     assert missed[1] < 0.5 * missed[0]

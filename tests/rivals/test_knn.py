@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from methods.tasks import noise, task
-from subadjacent.errors import InputError
-from subadjacent.methods.method import State
 from subadjacent.methods.per_entity import PerEntityMethod
 from subadjacent.rivals.knn import (
     NearestMethod,
-    NeighbourPredictor,
+    NearestVector,
 )
 
 
-def fitted(method: PerEntityMethod, rows: np.ndarray) -> NeighbourPredictor:
+def fitted(method: PerEntityMethod, rows: np.ndarray) -> NearestVector:
     found = method._fit_one(task(rows))
-    assert isinstance(found, NeighbourPredictor)
+    assert isinstance(found, NearestVector)
     return found
 
 
@@ -77,33 +73,3 @@ def test_no_more_references_are_kept_than_requested() -> None:
     assert {tuple(row) for row in model.references} <= {
         tuple(row) for row in noise().astype(np.float32)
     }
-
-
-# ---- settings, and what was saved
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("neighbours", 0), ("window", 0), ("window", 1_001), ("references", 0)],
-)
-def test_bad_settings_are_refused(name: str, value: int) -> None:
-    with pytest.raises(InputError, match=f"{name} must be a whole number"):
-        NearestMethod(**{name: value})
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("references", np.zeros((9, 5)), r"references must have shape \(9, 6\); got \(9, 5\)"),
-        ("references", np.full((9, 6), np.nan), "references must be finite"),
-        ("neighbours", 301, "neighbours must be at most 299, as references; got 301"),
-        ("neighbours", 0, "neighbours must be a whole number of at least 1"),
-        ("window", 0, "window must be a whole number of at least 1"),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused(name: str, value: Any, message: str) -> None:
-    method = NearestMethod(window=2)
-    arrays, facts = fitted(method, noise()).state()
-    changed = (arrays | {name: value}, facts) if name in arrays else (arrays, facts | {name: value})
-    with pytest.raises(InputError, match=message):
-        method._restore(State(*changed), 3)

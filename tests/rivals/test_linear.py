@@ -9,8 +9,6 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from methods.tasks import noise, task
-from subadjacent.errors import InputError
-from subadjacent.methods.method import State
 from subadjacent.rivals.linear import Forecast, ForecastMethod
 
 
@@ -63,32 +61,3 @@ def test_so_many_channels_are_looked_back_on_less_far(monkeypatch: pytest.Monkey
     assert fitted(walk(), window=5).length == 2
     assert fitted(walk(channels=9), window=5).length == 1
     assert fitted(walk(channels=1), window=5).length == 5
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"window": 0}, "window must be a whole number of at least 1"),
-        ({"window": 10_001}, "window must be a whole number of at most 10,000"),
-        ({"penalty": 0}, "penalty must be a finite number above 0"),
-    ],
-)
-def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        ForecastMethod(**settings)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("weights", np.zeros((5, 3)), r"weights must have shape \(6, 3\)"),
-        ("weights", np.full((6, 3), np.inf), "weights must be finite"),
-        ("offset", np.zeros(2), r"offset must have shape \(3,\)"),
-        ("window", 0, "window must be a whole number of at least 1"),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused(name: str, value: Any, message: str) -> None:
-    arrays, facts = fitted(walk(), window=2).state()
-    changed = (arrays | {name: value}, facts) if name in arrays else (arrays, {name: value})
-    with pytest.raises(InputError, match=message):
-        ForecastMethod()._restore(State(*changed), 3)

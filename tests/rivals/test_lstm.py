@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
+from rivals.small import batch
 from subadjacent.rivals.lstm import LSTM, LSTMConfig
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
@@ -12,10 +12,6 @@ from subadjacent.training.fit import fit_network
 from tiny import CPU, WINDOW, windows
 
 CONFIG = LSTMConfig(channels=2, window=WINDOW, width=8, layers=2, dropout=0.0)
-
-
-def batch() -> Tensor:
-    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
 
 
 def test_dimensions_are_the_published_ones() -> None:
@@ -28,7 +24,7 @@ def test_dimensions_are_the_published_ones() -> None:
 
 
 def test_a_forecast_depends_on_rows_before_alone() -> None:
-    model, rows = LSTM.seeded(CONFIG, 0).eval(), batch()
+    model, rows = LSTM.seeded(CONFIG, 0).eval(), batch(CONFIG)
     changed = rows.clone()
     changed[:, 5] += 3.0
     moved = (model(changed) - model(rows)).abs().amax(dim=(0, 2))
@@ -37,7 +33,7 @@ def test_a_forecast_depends_on_rows_before_alone() -> None:
 
 
 def test_the_first_forecast_is_the_mean() -> None:
-    assert (LSTM.seeded(CONFIG, 0)(batch())[:, 0] == 0).all()
+    assert (LSTM.seeded(CONFIG, 0)(batch(CONFIG))[:, 0] == 0).all()
 
 
 def test_half_a_window_starts_the_forecast() -> None:
@@ -53,6 +49,6 @@ def test_it_learns_to_forecast_a_wave() -> None:
 
 
 def test_the_loss_leaves_out_the_first_point_which_has_no_forecast() -> None:
-    model, rows = LSTM.seeded(CONFIG, 0).eval(), batch()
+    model, rows = LSTM.seeded(CONFIG, 0).eval(), batch(CONFIG)
     (loss,) = model.losses(rows, 1)
     torch.testing.assert_close(loss, (model(rows) - rows)[:, 1:].square().mean())

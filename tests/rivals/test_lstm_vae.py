@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
-from rivals.trained import train_on
+from rivals.small import batch, judge, train_on
 from subadjacent.data.windows import Windows
 from subadjacent.rivals.gaussian import divergence, surprise
 from subadjacent.rivals.lstm_vae import LSTMVAE, LSTMVAEConfig
-from subadjacent.training.config import TrainingConfig
 from tiny import WINDOW
 
 CONFIG = LSTMVAEConfig(channels=2, window=WINDOW, width=8, latent=3)
@@ -20,19 +18,13 @@ def network(**settings: float) -> LSTMVAE:
     return LSTMVAE.seeded(config, 0).eval()
 
 
-def batch() -> Tensor:
-    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
-
-
 @torch.no_grad()
 def test_the_score_is_the_mean_surprise_at_what_is_decoded_from_means() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     hidden, _ = model.encoder(rows)
     code, _ = model.code(hidden)
     mean, deviation = model.value(model.decoder(code)[0])
-    judged = model.judge(rows)
-    assert judged.score is not None
-    assert judged.expected is not None
+    judged = judge(model, rows)
     torch.testing.assert_close(judged.score, surprise(rows, mean, deviation).mean(dim=-1))
     torch.testing.assert_close(judged.expected, mean)
     torch.testing.assert_close(judged.error, (rows - mean).square())
@@ -40,12 +32,10 @@ def test_the_score_is_the_mean_surprise_at_what_is_decoded_from_means() -> None:
 
 @torch.no_grad()
 def test_a_point_is_assessed_by_itself_and_those_before_it() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     later = rows.clone()
     later[:, 7:] += 3
-    before, after = model.judge(rows).score, model.judge(later).score
-    assert before is not None
-    assert after is not None
+    before, after = judge(model, rows).score, judge(model, later).score
     assert (before[:, :7] == after[:, :7]).all()
     assert (before[:, 7:] != after[:, 7:]).all()
 
@@ -58,7 +48,7 @@ def test_half_a_window_builds_the_state() -> None:
 @torch.no_grad()
 def test_the_loss_is_surprise_and_divergence_summed_over_a_point() -> None:
     """With noise, what is encoded is noisy and what must be decoded is not."""
-    model, rows = network(noise=0.5), batch()
+    model, rows = network(noise=0.5), batch(CONFIG)
     with torch.random.fork_rng():
         torch.default_generator.manual_seed(3)
         noisy = rows + 0.5 * torch.randn_like(rows)
@@ -78,8 +68,7 @@ def test_the_same_move_scores_higher_in_a_quiet_channel_than_in_a_noisy_one() ->
     rows = torch.sin(time / 4) + draws * torch.tensor([0.05, 0.6])
     cut = Windows(rows, torch.arange(0, 1500 - WINDOW, 6), WINDOW)
     model = network()
-    config = TrainingConfig(epochs=7, batch_size=16, learning_rate=2e-2, patience=7)
-    train_on(model, cut, config)
+    train_on(model, cut, epochs=7, rate=2e-2)
     model.eval()
     with torch.no_grad():
         real = cut.take(torch.arange(len(cut)))[:, model.context :]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn import functional
 
+from rivals.small import batch, judge
 from subadjacent.rivals.mad_gan import MADGAN, STEP, MADGANConfig
 from subadjacent.training.step import make_optimizers
 from tiny import WINDOW, windows
@@ -21,13 +21,9 @@ def network(**settings: Any) -> MADGAN:
     return MADGAN.seeded(replace(CONFIG, **settings), 0).eval()
 
 
-def batch(seed: int = 5) -> Tensor:
-    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(seed))
-
-
 @torch.no_grad()
 def test_losses_are_cross_entropies_of_real_and_generated_windows() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     with torch.random.fork_rng():
         torch.default_generator.manual_seed(3)
         made = model.realness(model.generate(torch.randn(3, WINDOW, 3)))
@@ -51,7 +47,7 @@ def test_each_loss_has_parameters_of_its_own() -> None:
 
 
 def test_the_search_is_adam_from_zero_on_the_squared_error() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     found = model.nearest(rows)
     latent = torch.zeros(3, WINDOW, 3, requires_grad=True)
     mean, square = torch.zeros_like(latent), torch.zeros_like(latent)
@@ -67,11 +63,11 @@ def test_the_search_is_adam_from_zero_on_the_squared_error() -> None:
 
 
 def test_the_search_comes_nearer_and_no_window_bears_on_another() -> None:
-    model, rows = network(search=20), batch()
+    model, rows = network(search=20), batch(CONFIG)
     with torch.inference_mode():
-        both, alone = model.judge(rows), model.judge(rows[1:2])
+        both, alone = judge(model, rows), judge(model, rows[1:2])
         start = network(search=0).judge(rows)
-        again = model.judge(rows)
+        again = judge(model, rows)
     assert (both.error.mean(dim=(1, 2)) < start.error.mean(dim=(1, 2))).all()
     torch.testing.assert_close(both.error[1:2], alone.error, rtol=1e-3, atol=1e-4)
     assert (both.error == again.error).all()
@@ -81,12 +77,10 @@ def test_the_search_comes_nearer_and_no_window_bears_on_another() -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("residual", [0.0, 0.3, 1.0])
 def test_the_score_weighs_what_is_left_and_what_looks_unreal(residual: float) -> None:
-    model, rows = network(residual=residual), batch()
-    judged, expected = model.judge(rows), model.nearest(rows)
+    model, rows = network(residual=residual), batch(CONFIG)
+    judged, expected = judge(model, rows), model.nearest(rows)
     left = (rows - expected).abs().mean(dim=-1)
     unreal = -torch.sigmoid(model.realness(rows)).log()
-    assert judged.score is not None
-    assert judged.expected is not None
     torch.testing.assert_close(judged.score, residual * left + (1 - residual) * unreal)
     torch.testing.assert_close(judged.error, (rows - expected).square())
     torch.testing.assert_close(judged.expected, expected)

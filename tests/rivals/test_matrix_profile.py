@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from methods.tasks import noise, task
 from subadjacent.errors import InputError
-from subadjacent.methods.method import State
 from subadjacent.rivals.matrix_profile import MatrixProfile, ProfileMethod, nearest, shapes
 
 
@@ -120,34 +117,6 @@ def test_of_many_rows_blocks_are_kept_evenly() -> None:
 def test_windows_of_many_values_are_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("subadjacent.rivals.matrix_profile.MAX_VALUES", 400)
     assert len(fitted(noise(1000, 1), window=4).references) == 80
-
-
-# ---- settings, and what was saved
-
-
-@pytest.mark.parametrize(("name", "value"), [("window", 2), ("window", 1_001), ("references", 0)])
-def test_bad_settings_are_refused(name: str, value: int) -> None:
-    with pytest.raises(InputError, match=f"{name} must be a whole number"):
-        ProfileMethod(**{name: value})
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("references", np.zeros((9, 2)), r"references must have shape \(9, 3\)"),
-        ("starts", np.array([0.0]), "starts must hold whole numbers; got float64"),
-        ("starts", np.array([1]), "starts must begin with 0 and lie 5 rows apart at least"),
-        ("starts", np.array([0, 297]), "starts must begin with 0 and lie 5 rows apart"),
-        ("starts", np.array([], dtype=np.int64), "starts must begin with 0"),
-        ("window", 2, "window must be a whole number of at least 3"),
-        ("window", 301, "starts must begin with 0 and lie 301 rows apart"),
-    ],
-)
-def test_a_state_that_does_not_fit_is_refused(name: str, value: Any, message: str) -> None:
-    arrays, facts = fitted(noise(), window=5).state()
-    changed = (arrays | {name: value}, facts) if name in arrays else (arrays, {name: value})
-    with pytest.raises(InputError, match=message):
-        ProfileMethod()._restore(State(*changed), 3)
 
 
 def test_a_state_that_would_take_too_much_memory_is_refused(

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
-from rivals.trained import train_on
+from rivals.small import batch, judge, train_on
 from subadjacent.data.windows import Windows
 from subadjacent.rivals.mscred import (
     MIN_BAD,
@@ -18,7 +17,6 @@ from subadjacent.rivals.mscred import (
     MSCREDConfig,
     signatures,
 )
-from subadjacent.training.config import TrainingConfig
 
 CONFIG = MSCREDConfig(
     channels=3, window=12, scales=(2, 4, 6), steps=3, gap=2, maps=(4, 6), likeness=1.0
@@ -29,11 +27,6 @@ def network(config: MSCREDConfig = CONFIG) -> MSCRED:
     return MSCRED.seeded(config, 0).eval()
 
 
-def batch(config: MSCREDConfig = CONFIG) -> Tensor:
-    shape = (2, config.window, config.channels)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
-
-
 def test_a_signature_is_the_mean_product_of_two_channels() -> None:
     rows = torch.tensor([[[9.0, 9.0], [1.0, 2.0], [3.0, -1.0]]])
     found = signatures(rows, lengths=[2], steps=1, gap=1)
@@ -42,7 +35,7 @@ def test_a_signature_is_the_mean_product_of_two_channels() -> None:
 
 
 def test_signatures_equal_the_definition_at_every_moment_and_scale() -> None:
-    rows, lengths = batch(), (2, 4, 6)
+    rows, lengths = batch(CONFIG, 2), (2, 4, 6)
     found = signatures(rows, lengths, steps=3, gap=2)
     assert found.shape == (2, 3, 3, 3, 3)
     for b in range(2):
@@ -72,7 +65,7 @@ def test_short_windows_and_few_channels_have_matrices_too(window: int, channels:
     steps, gap = config.moments
     assert max(config.lengths) + (steps - 1) * gap <= window
     model = network(config)
-    matrices = model.signatures(batch(config))
+    matrices = model.signatures(batch(config, 2))
     assert matrices.shape == (2, steps, 3, channels, channels)
     assert model(matrices).shape == (2, 3, channels, channels)
 
@@ -104,14 +97,14 @@ def test_the_recurrence_is_an_lstm_of_convolutions() -> None:
 
 
 def test_the_loss_is_the_error_of_the_last_moment() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     matrices = model.signatures(rows)
     expected = (model(matrices) - matrices[:, -1]).square().mean()
     torch.testing.assert_close(model.losses(rows, 1)[0], expected)
 
 
 def test_a_pair_is_bad_when_few_held_out_ones_are_worse() -> None:
-    model, rows = network(MSCREDConfig(channels=3, window=12, maps=(4, 6), bad=0.25)), batch()
+    model, rows = network(replace(CONFIG, scales=(10, 30, 60), bad=0.25)), batch(CONFIG, 2)
     with torch.no_grad():
         matrices = model.signatures(rows)
         squared = (model(matrices) - matrices[:, -1]).square()[:, 0]
@@ -125,12 +118,11 @@ def test_a_pair_is_bad_when_few_held_out_ones_are_worse() -> None:
 
 
 def test_the_score_counts_bad_pairs_and_size_decides_between_equals() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     model.bad_above.fill_(0.5)
     matrices = model.signatures(rows)
     squared = (model(matrices) - matrices[:, -1]).square()
-    judged = model.judge(rows)
-    assert judged.score is not None
+    judged = judge(model, rows)
     assert judged.expected is None
     for b in range(2):
         bad = int((squared[b, 0] > 0.5).sum())
@@ -148,14 +140,11 @@ def test_a_broken_correlation_is_found_though_every_value_is_in_range() -> None:
     rows = torch.cat([one, one, -one], dim=1) + 0.1 * torch.randn(800, 3, generator=generator)
     model = network(replace(CONFIG, maps=(8, 8), bad=0.05))
     windows = Windows(rows, torch.arange(0, 788, 3), 12)
-    config = TrainingConfig(epochs=3, batch_size=16, learning_rate=1e-2, patience=3)
-    train_on(model, windows, config)
+    train_on(model, windows, epochs=3)
     normal = windows.take(torch.arange(len(windows)))
     broken = normal.clone()
     broken[:, -6:, 0] *= -1
     with torch.no_grad():
         model.eval().conclude([], [normal])
-        usual, found = model.judge(normal).score, model.judge(broken).score
-    assert usual is not None
-    assert found is not None
+        usual, found = judge(model, normal).score, judge(model, broken).score
     assert found[:, -1].mean() > 3 * usual[:, -1].mean()

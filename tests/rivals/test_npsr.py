@@ -9,21 +9,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.trained import train_on
+from rivals.small import batch, judge, train_on
 from subadjacent.data.windows import Windows
 from subadjacent.rivals.npsr import NPSR, NPSRConfig, induced, nominality
-from subadjacent.training.config import TrainingConfig
 
 CONFIG = NPSRConfig(channels=3, window=10, width=8, heads=2, layers=1, reach=2)
 
 
 def network(config: NPSRConfig = CONFIG) -> NPSR:
     return NPSR.seeded(config, 0).eval()
-
-
-def batch(config: NPSRConfig = CONFIG) -> Tensor:
-    shape = (2, config.window, config.channels)
-    return torch.randn(shape, generator=torch.Generator().manual_seed(5))
 
 
 def test_nominality_is_the_share_of_a_departure_that_points_are_known_to_make() -> None:
@@ -67,7 +61,7 @@ def test_induced_scores_are_those_of_the_definition(reach: int) -> None:
 
 def moved(model: NPSR, at: int) -> tuple[Tensor, Tensor]:
     """Points of both reconstructions that change with a point."""
-    rows = batch()[:1]
+    rows = batch(CONFIG, 2)[:1]
     other = rows.clone()
     other[0, at] += 2.0
     pairs = zip(model(rows), model(other), strict=True)
@@ -95,23 +89,22 @@ def test_a_point_goes_through_at_most_half_as_many_numbers(channels: int, width:
 
 
 def test_the_loss_adds_both_errors() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     found = model(rows)
     both = (found.by_point - rows).square().mean() + (found.by_sequence - rows).square().mean()
     torch.testing.assert_close(model.losses(rows, 1)[0], both)
 
 
 def test_the_gate_closes_at_a_quantile_of_the_nominality() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 2)
     with torch.no_grad():
         nominal = nominality(rows, *model(rows))
         model.conclude([], [rows[:1], rows[1:]])
-        judged = model.judge(rows)
+        judged = judge(model, rows)
     closed_at = float(model.closed_at)
     assert closed_at == pytest.approx(np.quantile(nominal, 0.985), rel=1e-5)
     error = (model(rows).by_point - rows).square()
     gate = (1 - nominal / closed_at).clamp(min=0)
-    assert judged.score is not None
     torch.testing.assert_close(judged.score, induced(error.mean(dim=-1), gate, 2))
     torch.testing.assert_close(judged.traces["nominality"], nominal)
     torch.testing.assert_close(judged.error, error)
@@ -126,8 +119,7 @@ def on_a_circle() -> tuple[NPSR, Tensor]:
     rows = rows + 0.05 * torch.randn(1500, 2, generator=torch.Generator().manual_seed(0))
     model = network(NPSRConfig(channels=2, window=20, width=32, heads=2, layers=1))
     windows = Windows(rows, torch.arange(0, 1480, 5), 20)
-    config = TrainingConfig(epochs=6, batch_size=32, learning_rate=5e-3, patience=6)
-    train_on(model, windows, config)
+    train_on(model, windows, epochs=6, rate=5e-3, batch_size=32)
     return model.eval(), windows.take(torch.arange(len(windows)))
 
 

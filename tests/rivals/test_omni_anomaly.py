@@ -8,20 +8,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.trained import train_on
+from rivals.small import batch, judge, train_on
 from subadjacent.rivals.gaussian import surprise
 from subadjacent.rivals.omni_anomaly import Flow, OmniAnomaly, OmniAnomalyConfig
-from subadjacent.training.config import TrainingConfig
 from tiny import WINDOW, windows
 
-
-def network(**settings: int) -> OmniAnomaly:
-    usual = {"channels": 2, "window": WINDOW, "width": 8, "latent": 3, "flows": 2}
-    return OmniAnomaly.seeded(OmniAnomalyConfig(**usual | settings), 0).eval()
+CONFIG = OmniAnomalyConfig(channels=2, window=WINDOW, width=8, latent=3, flows=2)
 
 
-def batch() -> Tensor:
-    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
+def network() -> OmniAnomaly:
+    return OmniAnomaly.seeded(CONFIG, 0).eval()
 
 
 @torch.no_grad()
@@ -65,7 +61,7 @@ def test_the_prior_expects_what_the_transition_makes_of_the_point_before() -> No
 
 @torch.no_grad()
 def test_the_loss_is_the_evidence_bound_by_draws() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     with torch.random.fork_rng():
         torch.default_generator.manual_seed(3)
         chain = model.chain(rows, drawn=True)
@@ -84,7 +80,7 @@ def test_the_loss_is_the_evidence_bound_by_draws() -> None:
 
 @torch.no_grad()
 def test_draws_spread_around_means_that_depend_on_the_draws_before() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     with torch.random.fork_rng():
         torch.default_generator.manual_seed(3)
         first, second = (model.chain(rows, drawn=True) for _ in range(2))
@@ -103,7 +99,7 @@ def test_the_chain_alone_carries_the_first_point_to_the_last() -> None:
         model.reader.weight_hh_l0.zero_()
         model.reader.bias_hh_l0[8:16] = -100.0
         model.reader.weight_ih_l0[8:16] = 0.0
-    rows = batch().requires_grad_()
+    rows = batch(CONFIG).requires_grad_()
 
     def reach() -> Tensor:
         last = model.chain(rows, drawn=False).latent[:, -1].sum()
@@ -121,12 +117,11 @@ def test_the_chain_alone_carries_the_first_point_to_the_last() -> None:
 
 def test_a_trained_chain_expects_the_next_point_better_than_any_other_order() -> None:
     model, rows = network(), windows(800, stride=3)
-    config = TrainingConfig(epochs=8, batch_size=16, learning_rate=2e-2, patience=8)
-    train_on(model, rows, config)
+    train_on(model, rows, epochs=8, rate=2e-2)
     model.eval()
     with torch.no_grad():
         real = rows.take(torch.arange(len(rows)))
-        judged = model.judge(real)
+        judged = judge(model, real)
         latent, _ = model.bend(model.chain(real, drawn=False).latent)
         mixed = latent[:, torch.randperm(WINDOW, generator=torch.Generator().manual_seed(0))]
         assert model.prior(latent).mean() < model.prior(mixed).mean() - 0.1
@@ -137,12 +132,10 @@ def test_a_trained_chain_expects_the_next_point_better_than_any_other_order() ->
 
 @torch.no_grad()
 def test_the_score_is_the_mean_surprise_at_the_mean_of_the_chain() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     latent, _ = model.bend(model.chain(rows, drawn=False).latent)
     mean, deviation = model.decode(latent)
-    judged = model.judge(rows)
-    assert judged.score is not None
-    assert judged.expected is not None
+    judged = judge(model, rows)
     torch.testing.assert_close(judged.score, surprise(rows, mean, deviation).mean(dim=-1))
     torch.testing.assert_close(judged.expected, mean)
     torch.testing.assert_close(judged.error, (rows - mean).square())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.errors import InputError
 from subadjacent.rivals.pca import Subspace, SubspaceMethod, principal, windows_of
 
 
@@ -56,18 +55,3 @@ def test_rows_that_never_moved_have_no_direction() -> None:
     mean, directions = principal([np.full((9, 2), 3.0)], SubspaceMethod()._keep)
     assert mean.tolist() == [3, 3]
     assert directions.shape == (2, 0)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"window": 0}, "window must be a whole number of at least 1; got 0"),
-        ({"components": 1.5}, "components must be a whole number of at least 1; got 1.5"),
-        ({"variance": 1.0}, "variance must be below 1; got 1.0"),
-        ({"smoothing": 0}, "smoothing must be a whole number of at least 1; got 0"),
-        ({"clip": -1}, "clip must be a finite number above 0; got -1"),
-    ],
-)
-def test_bad_settings_are_refused(settings: dict[str, float], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        SubspaceMethod(**settings)  # type: ignore[arg-type]

@@ -2,85 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from typing import Any
 
 import pytest
 
 from subadjacent.detectors.registry import REGISTRY, detector_class
 from subadjacent.errors import InputError
-from subadjacent.rivals.base import TINY, RivalDetector
+from subadjacent.rivals.base import TINY, Rival, RivalDetector
 
-# registered name → settings and values that are refused
-REFUSED: dict[str, dict[str, tuple[Any, ...]]] = {
-    "dagmm": {
-        "hidden": ([8], (0,)),
-        "latent": (0,),
-        "mixtures": (0,),
-        "estimator": (0,),
-        "dropout": (1.0,),
-        "energy_weight": (-1,),
-        "variance_weight": (-1,),
-    },
-    "gdn": {"history": (0,), "neighbours": (0,), "width": (0,), "hidden": (0,)},
-    "gta": {
-        "width": (0, 12),
-        "heads": (0,),
-        "layers": (0,),
-        "levels": (0,),
-        "influence": (0,),
-        "draw": (0,),
-    },
-    "lstm-vae": {"width": (0,), "latent": (0,), "noise": (-0.1,)},
-    "mad-gan": {"width": (0,), "depth": (0,), "latent": (0,), "search": (-1,), "residual": (1.5,)},
-    "mscred": {
-        "scales": ((30, 10), (), (0, 1)),
-        "maps": ([4], (0,)),
-        "steps": (0,),
-        "gap": (0,),
-        "likeness": (0,),
-        "bad": (0, 1.5),
-    },
-    "mtad-gat": {"width": (0,), "layers": (0,), "gamma": (-1,)},
-    "npsr": {
-        "latent": (0,),
-        "width": (0, 10),
-        "heads": (0,),
-        "layers": (0,),
-        "reach": (-1,),
-        "nominal": (0, 1.5),
-    },
-    "omni-anomaly": {"width": (0,), "latent": (0,), "flows": (-1,)},
-    "thoc": {
-        "width": (0,),
-        "skips": ((), [1, 2, 4], (1, 0, 4)),
-        "centres": ((4, 3), (4, 3, 0)),
-        "orthogonal_weight": (-1.0,),
-        "forecast_weight": (-1.0,),
-    },
-    "usad": {"latent": (0,), "second": (1.5,), "window": (1,)},
+# registered name → settings with bounds of their own, and values that are refused
+BOUNDED: dict[str, dict[str, tuple[Any, ...]]] = {
+    "dagmm": {"dropout": (-0.1, 1.0)},
+    "gta": {"width": (12,), "draw": (0,)},
+    "lstm": {"dropout": (-0.1, 1.0)},
+    "mad-gan": {"search": (-1,), "residual": (-0.1, 1.5)},
+    "mscred": {"scales": ((30, 10),), "likeness": (0,), "bad": (0, 1.5)},
+    "npsr": {"width": (10,), "reach": (-1, 5_001), "nominal": (0, 1.5)},
+    "omni-anomaly": {"flows": (-1,)},
+    "thoc": {"centres": ((4, 3),)},
+    "usad": {"second": (-0.1, 1.5), "window": (1,)},
+}
+# values of a setting without bounds of its own that are refused, by its kind
+UNBOUNDED: dict[type, tuple[Any, ...]] = {
+    int: (0, 2.5, True),
+    float: (-0.1, "1", float("nan")),
+    tuple: ((), [4, 3, 2], (4, 0, 2)),
 }
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
-    for name, settings in REFUSED.items():
+def rivals() -> Iterator[tuple[str, type[Rival]]]:
+    for name in REGISTRY:
         kind = detector_class(name)
-        assert issubclass(kind, RivalDetector)
-        config = kind.rival.configured_by
-        for setting, values in settings.items():
+        if issubclass(kind, RivalDetector):
+            yield name, kind.rival
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    for name, rival in rivals():
+        refused = dict(BOUNDED.get(name, {}))
+        for one in fields(rival.configured_by):
+            if one.default is not MISSING and not one.metadata:
+                refused[one.name] = refused.get(one.name, ()) + UNBOUNDED[type(one.default)]
+        for setting, values in refused.items():
             for value in values:
                 with pytest.raises(InputError, match=setting):
-                    config(**{"channels": 2, "window": 12, setting: value})
-        assert config.sized(TINY, channels=2, window=12) == config.from_dict(
-            vars(config.sized(TINY, channels=2, window=12))
-        )
+                    rival.configured_by(**{"channels": 2, "window": 12, setting: value})
 
 
 def test_every_rival_network_has_settings_for_any_number_of_channels() -> None:
-    for name, entry in REGISTRY.items():
-        if not entry.module.startswith("rivals."):
-            continue
-        kind = detector_class(name)
-        if issubclass(kind, RivalDetector):
-            for channels in (1, 7):
-                config = kind.rival.configured_by.sized(TINY, channels=channels, window=12)
-                assert kind.rival.seeded(config, 0).config.channels == channels
+    for _, rival in rivals():
+        for channels in (1, 7):
+            config = rival.configured_by.sized(TINY, channels=channels, window=12)
+            assert rival.configured_by.from_dict(vars(config)) == config
+            assert rival.seeded(config, 0).config.channels == channels

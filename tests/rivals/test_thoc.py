@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rivals.trained import train_on
+from rivals.small import batch, judge, train_on
 from subadjacent.rivals.thoc import SHARPNESS, THOC, Scale, THOCConfig
-from subadjacent.training.config import TrainingConfig
 from tiny import WINDOW, windows
 
 CONFIG = THOCConfig(channels=2, window=WINDOW, width=6, skips=(1, 2, 4), centres=(4, 3, 2))
@@ -26,14 +25,10 @@ def scales(model: THOC) -> list[Scale]:
     return [one for one in model.scales if isinstance(one, Scale)]
 
 
-def batch() -> Tensor:
-    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
-
-
 @torch.no_grad()
 @pytest.mark.parametrize("skip", [1, 2, 5, 12, 20, 10**12])
 def test_a_layers_state_is_that_of_as_many_points_before_as_it_skips(skip: int) -> None:
-    scale, rows = Scale(2, 3, skip, 2, channels=2), batch()
+    scale, rows = Scale(2, 3, skip, 2, channels=2), batch(CONFIG)
     cell = nn.GRUCell(2, 3)
     for name, value in cell.named_parameters():
         value.copy_(dict(scale.recurrent.named_parameters())[f"{name}_l0"])
@@ -62,7 +57,7 @@ def test_one_scale_by_hand() -> None:
         value.zero_()
     # both features of every point are tanh(1), by half a step from nothing
     scale.recurrent.bias_ih_l0[4:] = 1.0
-    torch.testing.assert_close(model(batch())[0][0], torch.full((3, WINDOW), 1 - half))
+    torch.testing.assert_close(model(batch(CONFIG))[0][0], torch.full((3, WINDOW), 1 - half))
 
 
 def slow_distances(model: THOC, window: Tensor) -> Tensor:
@@ -97,9 +92,8 @@ def slow_distances(model: THOC, window: Tensor) -> Tensor:
 def test_the_distance_is_that_of_the_definition(
     skips: tuple[int, ...], centres: tuple[int, ...]
 ) -> None:
-    model, rows = network(skips=skips, centres=centres), batch()
-    judged = model.judge(rows)
-    assert judged.score is not None
+    model, rows = network(skips=skips, centres=centres), batch(CONFIG)
+    judged = judge(model, rows)
     for window, found in zip(rows, judged.score, strict=True):
         expected = slow_distances(model, window).mean(dim=0)
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
@@ -118,7 +112,7 @@ def test_orthogonal_centres_of_any_length_are_not_crowded() -> None:
 
 @torch.no_grad()
 def test_the_loss_adds_distance_crowding_and_errors_of_forecasts() -> None:
-    model, rows = network(orthogonal_weight=0.3, forecast_weight=0.7), batch()
+    model, rows = network(orthogonal_weight=0.3, forecast_weight=0.7), batch(CONFIG)
     distances, forecasts = model(rows)
     distance = torch.stack(distances)
     crowding = sum(one.crowding() for one in scales(model)) / 3
@@ -132,10 +126,9 @@ def test_the_loss_adds_distance_crowding_and_errors_of_forecasts() -> None:
 
 @torch.no_grad()
 def test_what_is_expected_is_the_mean_of_the_scales_forecasts() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     _, forecasts = model(rows)
-    judged = model.judge(rows)
-    assert judged.expected is not None
+    judged = judge(model, rows)
     torch.testing.assert_close(judged.expected, sum(forecasts) / 3)
     torch.testing.assert_close(judged.error, (rows - judged.expected).square())
     assert model.context == WINDOW // 2
@@ -144,8 +137,7 @@ def test_what_is_expected_is_the_mean_of_the_scales_forecasts() -> None:
 @pytest.fixture(scope="module")
 def trained() -> THOC:
     model, rows = network(), windows(600, stride=3)
-    config = TrainingConfig(epochs=4, batch_size=16, learning_rate=2e-2, patience=4)
-    train_on(model, rows, config)
+    train_on(model, rows, epochs=4, rate=2e-2)
     return model.eval()
 
 
@@ -161,8 +153,6 @@ def test_training_sets_the_centres_of_every_scale_apart(trained: THOC) -> None:
 def test_normal_points_come_near_the_centres_and_others_do_not(trained: THOC) -> None:
     normal = windows(600, stride=3).take(torch.arange(100))
     noise = torch.randn(normal.shape, generator=torch.Generator().manual_seed(1)) * 2
-    usual, unusual = (trained.judge(one).score for one in (normal, noise))
-    assert usual is not None
-    assert unusual is not None
+    usual, unusual = (judge(trained, one).score for one in (normal, noise))
     late = slice(trained.context, None)
     assert unusual[:, late].mean() > 1.2 * usual[:, late].mean()

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from rivals.small import batch, judge
 from subadjacent.rivals.base import squared_error
 from subadjacent.rivals.tranad import TranAD, TranADConfig
 
@@ -17,10 +18,6 @@ def network() -> TranAD:
     return TranAD.seeded(CONFIG, 0).eval()
 
 
-def batch(seed: int = 5) -> Tensor:
-    return torch.randn(4, N, C, generator=torch.Generator().manual_seed(seed))
-
-
 def test_dimensions_follow_the_channels_as_published() -> None:
     model = network()
     assert model.encoder.self_attn.num_heads == C
@@ -29,7 +26,7 @@ def test_dimensions_follow_the_channels_as_published() -> None:
 
 
 def test_the_second_pass_is_given_the_squared_errors_of_the_first() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 4)
     found = model(rows)
     first = model.decoded(rows, torch.zeros_like(rows), model.first)
     torch.testing.assert_close(found.first, first)
@@ -39,7 +36,7 @@ def test_the_second_pass_is_given_the_squared_errors_of_the_first() -> None:
 
 def test_a_point_of_the_window_that_is_decoded_does_not_see_later_ones() -> None:
     """With what was encoded held fixed, a change of the last point reaches that point alone."""
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 4)
     changed = rows.clone()
     changed[:, -1] += 5.0
     whole = model.encoder(torch.cat([rows, torch.zeros_like(rows)], dim=-1))
@@ -54,16 +51,15 @@ def test_a_point_of_the_window_that_is_decoded_does_not_see_later_ones() -> None
 
 @pytest.mark.parametrize("epoch", [1, 2, 10])
 def test_the_first_error_fades_and_the_second_grows(epoch: int) -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG, 4)
     first, second = (squared_error(one, rows).mean() for one in model(rows))
     (loss,) = model.losses(rows, epoch)
     torch.testing.assert_close(loss, first / epoch + (1 - 1 / epoch) * second)
 
 
 def test_the_score_is_the_mean_of_both_errors() -> None:
-    model, rows = network(), batch()
-    found, judged = model(rows), model.judge(rows)
+    model, rows = network(), batch(CONFIG, 4)
+    found, judged = model(rows), judge(model, rows)
     both = [squared_error(one, rows) for one in found]
     torch.testing.assert_close(judged.error, (both[0] + both[1]) / 2)
-    assert judged.expected is not None
     torch.testing.assert_close(judged.expected, found.second)

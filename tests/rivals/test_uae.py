@@ -6,6 +6,7 @@ import torch
 from scipy.stats import norm
 from torch import Tensor
 
+from rivals.small import judge
 from subadjacent.rivals.uae import UAE, ChannelLinear, UAEConfig, tail_surprise
 from tiny import WINDOW
 
@@ -52,10 +53,9 @@ def test_scores_add_up_surprises_in_units_of_held_out_rows() -> None:
     with torch.no_grad():
         model.conclude([], held_out)
         errors = torch.cat([(model(one) - one).abs() for one in held_out]).flatten(0, 1)
-        judged = model.judge(batch())
+        judged = judge(model, batch())
         z = ((model(batch()) - batch()).abs() - errors.mean(0)) / errors.std(0, correction=0)
     torch.testing.assert_close(judged.error, tail_surprise(z))
-    assert judged.score is not None
     torch.testing.assert_close(judged.score, judged.error.sum(dim=-1))
 
 
@@ -63,5 +63,5 @@ def test_a_channel_without_spread_leaves_finite_scores() -> None:
     model = UAE.seeded(CONFIG, 0)
     with torch.no_grad():
         model.conclude([], [torch.zeros(2, WINDOW, 3)[:1, :, :].expand(3, -1, -1)])
-        judged = model.judge(10 * batch())
+        judged = judge(model, 10 * batch())
     assert torch.isfinite(judged.error).all()

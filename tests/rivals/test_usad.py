@@ -6,22 +6,15 @@ import pytest
 import torch
 from torch import Tensor
 
+from rivals.small import batch, judge, train_on
 from subadjacent.rivals.usad import USAD, USADConfig
-from subadjacent.training.config import TrainingConfig
-from subadjacent.training.device import autocast
-from subadjacent.training.loop import train
-from subadjacent.training.step import make_optimizers
-from tiny import CPU, WINDOW, windows
+from tiny import WINDOW, windows
 
 CONFIG = USADConfig(channels=2, window=WINDOW, latent=4)
 
 
 def network(config: USADConfig = CONFIG) -> USAD:
     return USAD.seeded(config, 0)
-
-
-def batch() -> Tensor:
-    return torch.randn(3, WINDOW, 2, generator=torch.Generator().manual_seed(5))
 
 
 def squared(found: Tensor, rows: Tensor) -> Tensor:
@@ -35,7 +28,7 @@ def test_layers_halve_a_window_twice() -> None:
 
 @pytest.mark.parametrize("epoch", [1, 2, 5])
 def test_each_error_fades_as_one_over_the_epoch_and_the_contest_grows(epoch: int) -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     found = model(rows)
     first, second = squared(found.first, rows), squared(found.second, rows)
     contest = squared(found.again, rows)
@@ -46,7 +39,7 @@ def test_each_error_fades_as_one_over_the_epoch_and_the_contest_grows(epoch: int
 
 
 def test_the_second_reconstruction_is_that_of_the_first() -> None:
-    model, rows = network(), batch()
+    model, rows = network(), batch(CONFIG)
     found = model(rows)
     again = model(found.first).second
     torch.testing.assert_close(found.again, again)
@@ -63,22 +56,17 @@ def test_the_decoders_learn_apart_and_share_the_encoder() -> None:
 @pytest.mark.parametrize("second", [0.0, 0.3, 1.0])
 def test_the_score_weighs_the_two_errors(second: float) -> None:
     model = network(USADConfig(channels=2, window=WINDOW, latent=4, second=second))
-    rows = batch()
-    found, judged = model(rows), model.judge(rows)
+    rows = batch(CONFIG)
+    found, judged = model(rows), judge(model, rows)
     plain, again = (found.first - rows).square(), (found.again - rows).square()
     torch.testing.assert_close(judged.error, (1 - second) * plain + second * again)
-    assert judged.expected is not None
     torch.testing.assert_close(judged.expected, found.first)
 
 
 def trained(epochs: int) -> USAD:
-    model, rows = network(), windows(1500)
-    config = TrainingConfig(epochs=epochs, batch_size=8, learning_rate=1e-2, patience=epochs)
-    for _ in train(
-        model, rows, rows, config, make_optimizers(model, 1e-2), autocast(CPU, "float32")
-    ):
-        pass
-    return model.eval()
+    model = network()
+    train_on(model, windows(1500), epochs, batch_size=8)
+    return model
 
 
 def test_training_sets_the_second_autoencoder_against_the_first() -> None:

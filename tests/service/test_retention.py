@@ -10,7 +10,7 @@ from live_service import LiveService, alike, live, rows_of, until, with_a_jump
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.retention import MAX_ALARMS, Sweeper
 from subadjacent.service.settings import Settings
-from subadjacent.service.tasks import Changes
+from subadjacent.service.writer import Changes
 
 SECOND = 1 / 86_400
 """In days."""

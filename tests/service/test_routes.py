@@ -316,7 +316,7 @@ def test_answers_carry_a_strict_policy(service: LiveService) -> None:
         ("GET", "/nothing", None, 404, "there is nothing at '/nothing': GET /openapi.json says"),
         ("GET", "/page/..%2Fapp.py", None, 404, "there is nothing at '/page/../app.py'"),
         ("GET", "/api/series/a%2Fb", None, 404, "there is nothing at '/api/series/a/b'"),
-        ("GET", "/page/app.py", None, 404, "there is no file 'app.py'"),
+        ("GET", "/page/app.py", None, 404, "there is nothing at '/page/app.py'"),
         ("PATCH", "/api/series", None, 405, "PATCH is not answered at '/api/series'"),
         ("GET", "/api/series/none", None, 404, "there is no series 'none'"),
         ("GET", "/api/series/none/history", None, 404, "there is no series"),

@@ -16,7 +16,8 @@ from safetensors.numpy import load
 from live_service import LiveService, children_of, live, until
 from subadjacent.methods.online.history import MINI_BATCH
 from subadjacent.service.problems import Refusal
-from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart
+from subadjacent.methods.online.history import MINI_BATCH
+from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart, save
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")
@@ -52,40 +53,38 @@ def test_series_that_are_scored_together_are_scored_as_by_themselves(
             ScoreCall(key, some, None, None if turn else start(f"series {key}"))
             for key, some in enumerate(given)
         ]
-        for found, stream, some in zip(process.score(calls)(), own, given, strict=True):
+        for found, stream, some in zip(process.score(calls), own, given, strict=True):
             assert answers_of(found) == [one.severity for one in stream.push(some)]
 
 
 def test_streams_learn_in_spare_moments_and_give_the_same_answers(process: ScoringProcess) -> None:
     own, begin = SeriesStream(CHANNELS, None, "one"), start("one")
     for part in np.split(rows(12 * MINI_BATCH), 12):
-        found = process.score([ScoreCall(10, part, None, begin)])()[0]
+        found = process.score([ScoreCall(10, part, None, begin)])[0]
         assert answers_of(found) == [one.severity for one in own.push(part)]
         assert own.is_behind
-        process.learn_meanwhile()
         while process.learn():
             pass
         own.catch_up()
         begin = None
-    state, (facts, arrays) = own.state(), process.save(10)
+    state, (facts, arrays) = own.state(), process.call(save, 10)
     assert json.loads(facts) == json.loads(json.dumps(state.facts))
     for name, array in load(arrays).items():
         np.testing.assert_array_equal(array, state.arrays[name], err_msg=name)
 
 
 def test_a_stream_that_is_dropped_is_not_waited_for(process: ScoringProcess) -> None:
-    process.score([ScoreCall(20, rows(MINI_BATCH), None, start("one"))])()
+    process.score([ScoreCall(20, rows(MINI_BATCH), None, start("one"))])
     process.drop(20)
-    process.learn_meanwhile()
     assert process.learn() is False
-    (found,) = process.score([ScoreCall(20, rows(1), None, start("two"))])()
+    (found,) = process.score([ScoreCall(20, rows(1), None, start("two"))])
     assert isinstance(found, ScoredRows)
     assert found.answers[0].row == 0
 
 
 def test_a_stream_that_fails_takes_no_other_with_it(process: ScoringProcess) -> None:
     calls = [ScoreCall(30, rows(1), None, start("one")), ScoreCall(31, rows(1), None)]
-    fine, failed = process.score(calls)()
+    fine, failed = process.score(calls)
     assert isinstance(fine, ScoredRows)
     assert isinstance(failed, Refusal)
     assert (failed.status, "made a mistake (KeyError)" in str(failed)) == (500, True)
@@ -100,9 +99,9 @@ def test_the_end_of_the_process_is_a_refusal_and_it_is_started_again(
     (key,) = process._pool._processes
     os.kill(key, signal.SIGKILL)
     with pytest.raises(Refusal, match="is being restarted: send this again") as caught:
-        process.score([ScoreCall(40, rows(1), None, start("one"))])()
+        process.score([ScoreCall(40, rows(1), None, start("one"))])
     assert caught.value.status == 503
-    assert answers_of(process.score([ScoreCall(40, rows(1), None, start("one"))])()[0])
+    assert answers_of(process.score([ScoreCall(40, rows(1), None, start("one"))])[0])
     assert process.generation == before + 1
 
 

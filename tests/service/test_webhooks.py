@@ -23,8 +23,8 @@ from subadjacent.service.database import FILE
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Settings, Webhook
-from subadjacent.service.tasks import Changes
 from subadjacent.service.webhooks import MAX_WAITING, Webhooks
+from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, OPENED, UPDATED
 
 
@@ -184,13 +184,13 @@ def test_an_address_that_never_ends_its_answer_holds_nothing_up(
 ) -> None:
     monkeypatch.setattr(webhooks, "TIMEOUT", 0.5)
 
-    async def post(address: str) -> list[str | None]:
+    async def post(address: str) -> list[Any]:
         async with httpx2.AsyncClient(timeout=webhooks.TIMEOUT) as client:
             return [await webhooks._post(client, address, "{}") for _ in range(2)]
 
     with hanging(how) as (address, taken):
         problem = None if is_delivered else "no answer within 0.5 seconds"
-        assert run_apart(post(address)) == [problem] * 2
+        assert [one and one.reason for one in run_apart(post(address))] == [problem] * 2
         assert len(taken) == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,10 @@ import pytest
 
 from apart import run_apart
 from subadjacent.errors import InputError
-from subadjacent.service import tasks, writer
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal
 from subadjacent.service.scoring import ScoreCall, ScoredRows
-from subadjacent.service.tasks import Changes
-from subadjacent.service.writer import MAX_TASKS, Writer
+from subadjacent.service.writer import MAX_TASKS, Changes, Writer
 
 TRIES = 10_000
 
@@ -32,7 +30,6 @@ class Notes:
         self.undone: list[set[int]] = []
         self.told: list[str] = []
         self.scored: list[list[int]] = []
-        self.steps: list[list[int] | str] = []
         self.rested = 0
         self.broken = False
 
@@ -44,10 +41,9 @@ class Notes:
     def publish(self, events: list[LiveEvent]) -> None:
         self.told += [event.kind for event in events]
 
-    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
         self.scored.append([call.key for call in calls])
-        self.steps.append(self.scored[-1])
-        return lambda: [ScoredRows([], None) for _ in calls]
+        return [ScoredRows([], None) for _ in calls]
 
     def learn(self) -> bool:
         return False
@@ -108,6 +104,14 @@ def at(folder: Path, use: Callable[[Desk], Awaitable[None]]) -> Desk:
     return found
 
 
+async def together(desk: Desk, *work: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Results and errors of work that waits when the writer starts."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    await until(lambda: desk.writer.tasks_waiting == len(tasks))
+    desk.writer.start()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def refused(work: Awaitable[Any]) -> Refusal:
     with pytest.raises(Refusal) as caught:
         await work
@@ -137,13 +141,8 @@ def test_of_a_group_only_what_fails_goes(tmp_path: Path, caplog: pytest.LogCaptu
     async def use(desk: Desk) -> None:
         # they wait together, and are one group when it starts
         wanted = {"a": None, "bb": InputError("no"), "ccc": KeyError("x"), "d": None}
-        tasks = [
-            asyncio.ensure_future(desk.writer.do(desk.work(text, error)))
-            for text, error in wanted.items()
-        ]
-        await until(lambda: desk.writer.tasks_waiting == 4)
-        desk.writer.start()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
+        work = [desk.writer.do(desk.work(text, error)) for text, error in wanted.items()]
+        found = await together(desk, *work)
         assert (found[0], found[3]) == ("A", "D")
         assert isinstance(found[1], Refusal)
         assert isinstance(found[2], Refusal)
@@ -163,15 +162,9 @@ def test_tables_that_fail_in_the_middle_take_the_whole_group_and_the_next_one_is
     tmp_path: Path,
 ) -> None:
     async def use(desk: Desk) -> None:
-        broken = sqlite3.OperationalError("disk I/O error")
-        tasks = [
-            asyncio.ensure_future(desk.writer.do(desk.work(text, error)))
-            for text, error in (("a", None), ("bb", broken), ("ccc", None))
-        ]
-        await until(lambda: desk.writer.tasks_waiting == 3)
-        desk.writer.start()
-        for task in tasks:
-            refusal = await refused(task)
+        wanted = {"a": None, "bb": sqlite3.OperationalError("disk I/O error"), "ccc": None}
+        work = [desk.writer.do(desk.work(text, error)) for text, error in wanted.items()]
+        for refusal in await together(desk, *work):
             assert refusal.status == 503
             assert "the data folder cannot be used just now (disk I/O error)" in str(refusal)
         assert desk.kept() == []
@@ -238,7 +231,6 @@ class Rows:
             raise scored
         assert call is not None
         changes.tables.execute("insert into notes values (?)", (self.name,))
-        self.desk.notes.steps.append(self.name)
         if self.fails == "finish":
             raise InputError("no")
         if self.fails == "write":
@@ -249,10 +241,7 @@ class Rows:
 def test_pushes_are_scored_together_and_only_those_that_fail_are_undone(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
         pushes = [Rows(desk, "a", 1), Rows(desk, "b", 2, "prepare"), Rows(desk, "c", 3, "finish")]
-        tasks = [asyncio.ensure_future(desk.writer.push(push, 1)) for push in pushes]
-        await until(lambda: desk.writer.tasks_waiting == 3)
-        desk.writer.start()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
+        found = await together(desk, *(desk.writer.push(push, 1) for push in pushes))
         assert found[0] == 1
         assert [type(one) for one in found[1:]] == [Refusal, Refusal]
 
@@ -271,92 +260,26 @@ def test_a_push_waits_for_other_work_and_for_a_push_to_its_series(tmp_path: Path
             desk.writer.do(desk.work("delete")),
             desk.writer.push(Rows(desk, "c", 4), 1),
         ]
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 5)
-        desk.writer.start()
-        assert await asyncio.gather(*tasks) == [1, 2, 3, "DELETE", 4]
+        assert await together(desk, *work) == [1, 2, 3, "DELETE", 4]
 
     desk = at(tmp_path, use)
     assert desk.notes.scored == [[1, 2], [3], [4]]
     assert desk.kept() == ["a", "b", "a", "delete", "c"]
 
 
-@pytest.fixture
-def always_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Groups of two, and the next one is scored early however fast the machine is."""
-    monkeypatch.setattr(writer, "GATHER_SECONDS", 0.0)
-    monkeypatch.setattr(tasks, "MAX_GROUP_TASKS", 2)
-
-
-@pytest.mark.usefixtures("always_ahead")
-def test_a_group_is_scored_while_the_one_before_is_written_and_order_is_kept(
-    tmp_path: Path,
-) -> None:
-    async def use(desk: Desk) -> None:
-        work = [desk.writer.push(Rows(desk, name, n), 1) for n, name in enumerate("abcdaa")]
-        work += [desk.writer.do(desk.work("delete")), desk.writer.push(Rows(desk, "e", 6), 1)]
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 8)
-        desk.writer.start()
-        assert await asyncio.gather(*tasks) == [0, 1, 2, 3, 4, 5, "DELETE", 6]
-
-    desk = at(tmp_path, use)
-    ahead = [[0, 1], [2, 3], "a", "b", [4], "c", "d", "a", [5], "a", [6], "e"]
-    assert desk.notes.steps == ahead
-    assert desk.kept() == [*"abcdaa", "delete", "e"]
-
-
-@pytest.mark.usefixtures("always_ahead")
-@pytest.mark.parametrize(("at_fault", "fails"), [(0, "write"), (2, "read"), (2, "write")])
-def test_a_transaction_that_fails_takes_no_group_with_it_that_is_scored_ahead(
-    tmp_path: Path, at_fault: int, fails: str
-) -> None:
-    async def use(desk: Desk) -> None:
-        tasks = [
-            asyncio.ensure_future(
-                desk.writer.push(Rows(desk, name, n, fails if n == at_fault else ""), 1)
-            )
-            for n, name in enumerate("abcdef")
-        ]
-        await until(lambda: desk.writer.tasks_waiting == 6)
-        desk.writer.start()
-        found = await asyncio.gather(*tasks, return_exceptions=True)
-        lost = (at_fault, at_fault + 1)
-        assert [n for n, one in enumerate(found) if isinstance(one, Refusal)] == [*lost]
-        assert [one for one in found if not isinstance(one, Refusal)] == [
-            n for n in range(6) if n not in lost
-        ]
-
-    desk = at(tmp_path, use)
-    assert len(desk.kept()) == 4
-    # streams of all rows that were scored and not written
-    assert desk.notes.undone == [{3} if fails == "read" else {at_fault, at_fault + 1}]
-
-
-@pytest.mark.usefixtures("always_ahead")
 def test_patient_work_has_its_turn_though_rows_pile_up(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
-        work = [desk.writer.push(Rows(desk, str(n), n), 1) for n in range(9)]
-        patient = asyncio.ensure_future(desk.writer.do(desk.work("patient"), patient=True))
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 10)
-        desk.writer.start()
-        await asyncio.gather(*tasks, patient)
+        work = [desk.writer.push(Rows(desk, "a", n), 1) for n in range(9)]
+        await together(desk, desk.writer.do(desk.work("patient"), patient=True), *work)
 
-    desk = at(tmp_path, use)
-    # no group was scored ahead, which would have left it no place
-    assert desk.notes.steps[:6] == [[0, 1], "0", "1", [2, 3], "2", "3"]
+    assert at(tmp_path, use).kept() == ["a", "patient", *"a" * 8]
 
 
 def test_streams_of_a_transaction_that_fails_are_all_undone(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
         broken = desk.work("x", sqlite3.OperationalError("disk I/O error"))
         work = [desk.writer.push(Rows(desk, "a", 7), 1), desk.writer.do(broken)]
-        tasks = [asyncio.ensure_future(one) for one in work]
-        await until(lambda: desk.writer.tasks_waiting == 2)
-        desk.writer.start()
-        for task in tasks:
-            assert (await refused(task)).status == 503
+        assert [one.status for one in await together(desk, *work)] == [503, 503]
 
     desk = at(tmp_path, use)
     assert desk.kept() == []

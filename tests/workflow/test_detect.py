@@ -42,7 +42,7 @@ def found_in(path: str, folder: Path, detector: LevelDetector, **options: object
 
 def test_every_unbroken_segment_is_assessed_once(path: str, tmp_path: Path) -> None:
     PASSES.clear()
-    found_in(path, tmp_path / "out", LevelDetector(), png=True)
+    found_in(path, tmp_path / "out", LevelDetector())
     # the rows that are fitted on, then all rows: two segments a machine
     assert PASSES == [200, 200, 300, 100, 300, 100]
 

@@ -17,12 +17,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from subadjacent import SubAdjacentDetector
 from subadjacent.data.files import Columns
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.runtime import Progress, in_turn
-from subadjacent.workflow import packs
+from subadjacent.workflow import fleet as module
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet import MAX_TRIES, fleet
 from subadjacent.workflow.fleet_pack import FleetCounts
@@ -59,7 +58,7 @@ def path(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two machines a pack."""
-    monkeypatch.setattr(packs, "PACK_ROWS", 2 * ROWS)
+    monkeypatch.setattr(module, "PACK_ROWS", 2 * ROWS)
 
 
 BY_MACHINE = Columns(entity="machine", time="at")
@@ -143,7 +142,7 @@ def test_a_file_each_is_an_entity_each(path: str, tmp_path: Path) -> None:
     (tmp_path / "broken.csv").write_text("flow,heat\nhot,cold\n")
     run(path, tmp_path / "together")
     counts = run([str(tmp_path / "*.csv")], tmp_path / "apart", columns=Columns(time="at"))
-    assert (counts.entities, counts.failed) == (6, 1)
+    assert (counts.entities, counts.failed, counts.rows) == (6, 1, 5 * ROWS - 10)
     failures = table(tmp_path / "apart", "failures")
     assert failures["entity"].to_list() == [str(tmp_path / "broken.csv")]
     assert "broken.csv" in failures["error"][0]
@@ -217,10 +216,10 @@ class Fragile(LevelDetector):
 IN_PROCESSES = """
 import os, sys
 from pathlib import Path
-from subadjacent.workflow import packs
+from subadjacent.workflow import fleet
 from subadjacent.runtime import over_processes
 from workflow.test_fleet import ROWS, Fragile, run
-packs.PACK_ROWS = 2 * ROWS
+fleet.PACK_ROWS = 2 * ROWS
 fragile = Fragile(parent=os.getpid())
 print(*run(sys.argv[1], Path(sys.argv[2]), detector=fragile, spread=over_processes))
 """
@@ -337,25 +336,3 @@ def test_standard_input_is_refused(tmp_path: Path) -> None:
         run("-", tmp_path / "out")
     with pytest.raises(InputError, match="got none"):
         run([], tmp_path / "out")
-
-
-def test_the_default_finds_what_it_finds_alone(tmp_path: Path) -> None:
-    time = np.arange(200)
-    frames = []
-    for number, name in enumerate(NAMES[:3]):
-        values = np.sin(time[:, None] / 5 + np.arange(2)) + 0.1 * np.random.default_rng(
-            number
-        ).standard_normal((200, 2))
-        values[150:156, number % 2] += 3
-        frames.append(
-            pl.DataFrame(values, schema=["flow", "heat"]).with_columns(machine=pl.lit(name))
-        )
-    path = str(tmp_path / "waves.parquet")
-    pl.concat(frames).write_parquet(path)
-    run(path, tmp_path / "out", detector=SubAdjacentDetector(), columns=Columns(entity="machine"))
-    alarms = table(tmp_path / "out", "alarms")
-    for name, frame in zip(NAMES, frames, strict=False):
-        rows = frame.drop("machine")
-        alone = SubAdjacentDetector().fit(rows[:100]).alarms(rows)
-        said = alarms.filter(pl.col("entity") == name)["sentence"].to_list()
-        assert said == [one.sentence for one in alone]

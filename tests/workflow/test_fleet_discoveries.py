@@ -13,7 +13,7 @@ from subadjacent.data.files import Columns
 from subadjacent.errors import InputError
 from subadjacent.runtime import in_turn
 from subadjacent.scoring.discoveries import benjamini_hochberg, p_values_of, worst_of
-from subadjacent.workflow import packs
+from subadjacent.workflow import fleet as module
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet import FleetFindings, fleet
 from workflow.level import LevelDetector
@@ -46,7 +46,7 @@ def path(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten machines a pack."""
-    monkeypatch.setattr(packs, "PACK_ROWS", 10 * ROWS)
+    monkeypatch.setattr(module, "PACK_ROWS", 10 * ROWS)
 
 
 def run(path: str, folder: Path, **options: Any) -> FleetFindings:

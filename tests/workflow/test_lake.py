@@ -1,150 +1,153 @@
-"""Files sorted by entity: which are packed together, what is cut, and what is refused."""
+"""Scores of a lake, pack by pack: the rows and bits of a single ``score``."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import json
+import logging
+import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
-from subadjacent.data.files import Columns
-from subadjacent.errors import DataNotFound, InputError
-from subadjacent.workflow.lake import ROW, Cutting, Lake, LakeFile
-from subadjacent.workflow.packs import PackTable
+from lakes import COLUMNS, awkward_lake, training_rows
+from subadjacent import SubAdjacentDetector, load
+from subadjacent.data.files import open_files
+from subadjacent.errors import InputError, SubAdjacentError
+from subadjacent.rivals.controls import RandomDetector
+from subadjacent.runtime import Progress, in_turn
+from subadjacent.workflow import lake as module_of_lakes
+from subadjacent.workflow import score as workflow
+from subadjacent.workflow.lake import COMPLETE, ScoresFile, check_place, score_lake
 
-COLUMNS = Columns(time="at", entity="pump")
-START = datetime(2026, 1, 1)
-
-
-def write(path: Path, pumps: list[str], first: int = 0, **columns: object) -> None:
-    """A row for each name, a minute apart."""
-    rows = range(first, first + len(pumps))
-    own = {"at": [START + timedelta(minutes=row) for row in rows], "pump": pumps}
-    table = own | {"x": [float(row) for row in rows]} | columns
-    pl.DataFrame(table).write_parquet(path)
+PARTS = [["long"], ["gaps"], ["new"], ["short", "alone"]]
+"""Pumps of each part of at most 4,000 rows."""
 
 
-@pytest.fixture
-def days(tmp_path: Path) -> Path:
-    """Two files of two pumps each, and one of a single pump."""
-    write(tmp_path / "1.parquet", ["a", "b", "a", "a"])
-    write(tmp_path / "2.parquet", ["b", "c", "b"], first=4)
-    write(tmp_path / "3.parquet", ["c", "c"], first=7)
-    return tmp_path
+@pytest.fixture(scope="session")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("lake")
+    awkward_lake(folder)
+    return f"{folder}/**/*.parquet"
 
 
-def opened(folder: Path, columns: Columns = COLUMNS) -> Lake:
-    return Lake.of([f"{folder}/*.parquet"], columns)
+@pytest.fixture(scope="session")
+def random(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that scores all rows at once."""
+    folder = tmp_path_factory.mktemp("models") / "random"
+    RandomDetector().fit(training_rows()).save(folder)
+    return folder
 
 
-def test_the_rows_of_each_entity_are_counted(days: Path) -> None:
-    lake = opened(days)
-    assert [lake.count(place) for place in range(3)] == [
-        {"a": 3, "b": 1},
-        {"b": 2, "c": 1},
-        {"c": 2},
-    ]
+def in_packs(pattern: str, model: Path, output: Path, **options: object) -> list[ScoresFile]:
+    rows = open_files([pattern], COLUMNS)
+    return score_lake(model, rows, output, part_rows=4_000, spread=in_turn, **options)  # type: ignore[arg-type]
 
 
-def test_rows_without_entities_are_all_of_one(tmp_path: Path) -> None:
-    times = [START, START + timedelta(minutes=1)]
-    pl.DataFrame({"at": times, "x": [1.0, 2.0]}).write_parquet(tmp_path / "1.parquet")
-    assert opened(tmp_path, Columns(time="at")).count(0) == {None: 2}
+def names_in(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
 
 
-def test_a_file_is_cut_by_pack_where_a_machine_would_end_its_chunks(
-    days: Path, tmp_path: Path
+@pytest.mark.parametrize("chunk", [workflow.CHUNK_ROWS, 1_700])
+def test_a_lake_is_scored_to_the_bits_of_one_score(
+    pattern: str,
+    random: Path,
+    chunk: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    lake = opened(days)
-    cutting = Cutting(lake, PackTable([["a", "b"], ["c"]]), f"{tmp_path}/pieces", chunk=2)
-    # all rows of the first file are of one pack, as are those of the last
-    assert [cutting.cut(place) for place in range(3)] == [0, None, 1]
-    pieces = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.glob("pieces/*/*"))
-    assert pieces == [
-        "pieces/00000000/00000001-00000000.parquet",
-        "pieces/00000000/00000001-00000001.parquet",
-        "pieces/00000001/00000001-00000000.parquet",
-    ]
-    first, second = cutting.files_of(0, [0])
-    assert isinstance(first, LakeFile)
-    assert first.name == f"{days}/1.parquet"
-    blocks = list(second.blocks(2, ("x", "pump")))
-    assert [block.frame.rows() for block in blocks] == [[(4.0, "b")], [(6.0, "b")]]
-    # messages name the file that was cut, and the row in it
-    assert [block.place(0) for block in blocks] == [
-        f"{days}/2.parquet, row 1",
-        f"{days}/2.parquet, row 3",
-    ]
-    frame = pl.concat([part.frame for part in lake.rows.over(cutting.files_of(1, [2])).chunks(9)])
-    assert frame["item_id"].to_list() == ["c", "c", "c"]
-    assert frame["x"].to_list() == [5.0, 7.0, 8.0]
+    """Entities over several files, alone in one, few rows, gaps, NaN, unseen; all rows at once.
+
+    Scores depend on chunks in their last bits; of 1,700 rows, several end within each file.
+    """
+    for module in (workflow, module_of_lakes):
+        monkeypatch.setattr(module, "CHUNK_ROWS", chunk)
+    SubAdjacentDetector().fit(training_rows()).save(tmp_path / "default")
+    for model in (tmp_path / "default", random):
+        output = tmp_path / "scores" / model.name
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "subadjacent.workflow"):
+            parts = in_packs(pattern, model, output)
+        assert "1 entity was not seen in fitting: new" in caplog.messages
+        wanted = workflow.score(load(model), open_files([pattern], COLUMNS))
+        assert sum(part.rows for part in parts) == len(wanted)
+        for part, pumps in zip(parts, PARTS, strict=True):
+            expected = wanted.filter(pl.col("pump").is_in(pumps))
+            assert part.rows == len(expected)
+            assert_frame_equal(pl.read_parquet(output / part.name), expected, check_exact=True)
+        assert sum(part.anomalous for part in parts) == wanted["anomalous"].sum() > 0
+        assert names_in(output) == [
+            COMPLETE,
+            *(f"part-0000{number}.parquet" for number in range(4)),
+        ]
+        assert json.loads((output / COMPLETE).read_text()) == {
+            "rows": len(wanted),
+            "parts": {part.name: part.rows for part in parts},
+        }
 
 
-def test_cutting_again_changes_nothing(days: Path, tmp_path: Path) -> None:
-    cutting = Cutting(
-        opened(days), PackTable([["a"], ["b"], ["c"]]), f"{tmp_path}/pieces", chunk=100
-    )
-    cutting.cut(0)
-    before = {file: file.read_bytes() for file in tmp_path.glob("pieces/*/*")}
-    assert len(before) == 2
-    cutting.cut(0)
-    assert {file: file.read_bytes() for file in tmp_path.glob("pieces/*/*")} == before
+def test_rows_without_entities_are_one_part_of_any_kind_of_file(tmp_path: Path) -> None:
+    rows = training_rows().select("a", "b")
+    RandomDetector().fit(rows).save(tmp_path / "model")
+    rows.write_csv(tmp_path / "rows.csv")
+    opened = open_files([str(tmp_path / "rows.csv")])
+    (part,) = score_lake(tmp_path / "model", opened, tmp_path / "out", spread=in_turn)
+    table = pl.read_parquet(tmp_path / "out" / part.name)
+    assert_frame_equal(table, workflow.score(load(tmp_path / "model"), opened), check_exact=True)
 
 
-def test_a_piece_keeps_only_what_scores_depend_on(tmp_path: Path) -> None:
-    write(tmp_path / "1.parquet", ["a", "b"], note=["long", "text"])
-    columns = Columns(time="at", entity="pump", only=("x",))
-    cutting = Cutting(
-        opened(tmp_path, columns), PackTable([["a"], ["b"]]), f"{tmp_path}/pieces", chunk=9
-    )
-    cutting.cut(0)
-    piece = pl.read_parquet(tmp_path / "pieces/00000000/00000000-00000000.parquet")
-    assert sorted(piece.columns) == sorted(["at", "pump", "x", ROW])
+def test_a_row_that_is_refused_is_named_and_the_scores_are_not_complete(
+    pattern: str, random: Path, tmp_path: Path
+) -> None:
+    folder, output = tmp_path / "lake", tmp_path / "scores"
+    shutil.copytree(pattern.partition("/**")[0], folder)
+    later = folder / "day=2" / "rows.parquet"
+    good = pl.read_parquet(later)
+    # one row of one pump is a day early
+    row = good.with_row_index().filter(pl.col("pump") == "new")["index"][50]
+    early = pl.when(pl.int_range(pl.len()) == row).then(pl.col("at") - timedelta(days=1))
+    good.with_columns(early.otherwise("at").alias("at")).write_parquet(later)
+    with pytest.raises(InputError, match=rf"^{later}, row {row + 1}, .*new"):
+        in_packs(f"{folder}/**/*.parquet", random, output)
+    assert COMPLETE not in names_in(output)
+    # what was not finished is done anew in the same place
+    (output / "part-00077.parquet").touch()
+    good.write_parquet(later)
+    parts = in_packs(f"{folder}/**/*.parquet", random, output)
+    assert names_in(output) == [COMPLETE, *(part.name for part in parts)]
 
 
-def test_a_pattern_that_matches_nothing_is_refused(tmp_path: Path) -> None:
-    for pattern in (f"{tmp_path}/*.parquet", f"file://{tmp_path}/*.parquet"):
-        with pytest.raises(DataNotFound, match=r"^no file matches '.*\*\.parquet'; check the"):
-            Lake.of([pattern], COLUMNS)
+def test_entities_that_come_in_meanwhile_are_an_error(
+    pattern: str, random: Path, tmp_path: Path
+) -> None:
+    files = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    day = pl.read_parquet(pattern)[:3_000]
+    for file in files:
+        day.write_parquet(file)
+
+    def add(_: Progress) -> None:
+        day[:1].with_columns(pump=pl.lit("late")).write_parquet(files[1])
+
+    with pytest.raises(SubAdjacentError, match=r"^the files changed while .*: late came in; start"):
+        in_packs(f"{tmp_path}/*.parquet", random, tmp_path / "scores", watch=add)
 
 
-def test_an_unknown_protocol_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^nowhere://x must be an address that fsspec knows; "):
-        Lake.of(["nowhere://x"], COLUMNS)
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "1.csv").write_text("at,pump,x\n2026-01-01,a,1\n")
-    with pytest.raises(InputError, match=r"1\.csv must be a whole Parquet file; "):
-        Lake.of([f"{tmp_path}/*.csv"], COLUMNS)
-    with pytest.raises(DataNotFound, match=r"2\.parquet is not there"):
-        Lake.of([f"{tmp_path}/2.parquet"], COLUMNS)
-
-
-def test_files_with_other_columns_are_refused(days: Path) -> None:
-    write(days / "2.parquet", ["a"], y=[1.0])
-    with pytest.raises(InputError, match=r"2\.parquet must have the same columns as .*1\.parquet"):
-        opened(days).count(1)
-
-
-def test_files_whose_times_are_written_otherwise_are_refused(days: Path) -> None:
-    write(days / "2.parquet", ["a"], at=[1_767_225_600])
-    with pytest.raises(
-        InputError,
-        match=r"2\.parquet must write times in column 'at' as .*1\.parquet does; "
-        r"got seconds since 1970, in UTC instead of dates without a time zone: write them alike",
-    ):
-        opened(days).count(1)
-
-
-def test_channels_of_fewer_bits_in_the_first_file_alone_are_refused(tmp_path: Path) -> None:
-    """On one machine all would have 64; workers cannot know it before they read."""
-    write(tmp_path / "1.parquet", ["a"], x=pl.Series([1.0], dtype=pl.Float32))
-    write(tmp_path / "2.parquet", ["a"], first=1)
-    lake = opened(tmp_path)
-    with pytest.raises(InputError, match=r"2\.parquet must have channels of the same types as"):
-        lake.count(1)
-    # the other way round all have 64 here, too
-    lake = Lake.of([f"{tmp_path}/2.parquet", f"{tmp_path}/1.parquet"], COLUMNS)
-    assert lake.count(1) == {"a": 1}
+def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "_pieces").mkdir()
+    (tmp_path / "part-00001.parquet").touch()
+    for draft in (".part-00002.parquet.0123abcd", f".{COMPLETE}.0123abcd"):
+        (tmp_path / draft).touch()
+    check_place(tmp_path)
+    check_place(tmp_path / "new" / "one")
+    (tmp_path / "mine.txt").touch()
+    rule = rf"^{tmp_path} must be a new or an empty folder, or hold scores that were not finished; "
+    with pytest.raises(InputError, match=rf"{rule}it holds 'mine.txt': name another, or delete it"):
+        check_place(tmp_path)
+    (tmp_path / COMPLETE).touch()
+    with pytest.raises(InputError, match=rf"{rule}it holds finished ones: "):
+        check_place(tmp_path)
+    with pytest.raises(InputError, match=r"/mine.txt must be .*; it is a file: "):
+        check_place(tmp_path / "mine.txt")

@@ -8,9 +8,16 @@ import polars as pl
 import pytest
 
 from subadjacent.data.files import ENTITY, open_files
-from subadjacent.runtime import Progress
+from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.workflow import packs
-from subadjacent.workflow.packs import Pack, add_counts, group, lay_out, packs_of_files, read_pieces
+from subadjacent.workflow.packs import (
+    Pack,
+    count_rows,
+    group,
+    lay_out,
+    packs_of_files,
+    read_pieces,
+)
 
 LENGTHS = {"press": 3, "drill": 2, "saw": 3, "lathe": 2}
 
@@ -28,28 +35,24 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "plant.csv")
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Packs of six rows, written after every two."""
-    monkeypatch.setattr(packs, "PACK_ROWS", 6)
-    monkeypatch.setattr(packs, "READ_ROWS", 1)
-    monkeypatch.setattr(packs, "HELD_ROWS", 2)
+def laid_out(path: str, folder: Path, watch: Watch = ignore) -> list[Pack]:
+    """Packs of six rows, two of them read at a time."""
+    return lay_out(open_files([path]), folder, 6, 2, watch, by_length=True)
 
 
 def flows(pack: Pack) -> dict[str, list[float]]:
-    rows = read_pieces(pack)
+    rows = pl.concat(read_pieces(pack))
     return {
         name: rows.filter(pl.col(ENTITY) == name)["flow"].to_list()
         for name in rows[ENTITY].unique(maintain_order=True)
     }
 
 
-@pytest.mark.usefixtures("small")
 def test_entities_of_one_length_come_together_and_rows_stay_in_order(
     path: str, tmp_path: Path
 ) -> None:
     told: list[Progress] = []
-    found = lay_out(open_files([path]), tmp_path / "rows", told.append)
+    found = laid_out(path, tmp_path / "rows", told.append)
     assert [flows(pack) for pack in found] == [
         {"drill": [1.0, 11.0], "lathe": [3.0, 13.0]},
         {"press": [0.0, 10.0, 20.0], "saw": [2.0, 12.0, 22.0]},
@@ -69,34 +72,28 @@ def test_names_are_grouped_in_their_order_up_to_a_limit() -> None:
     assert group({"long": 9, "d": 1}, limit=6) == [["long"], ["d"]]
 
 
-def test_counts_add_up() -> None:
-    counts: dict[str | None, int] = {"a": 1}
-    add_counts(counts, [("b", 5), ("a", 2)])
-    assert list(counts.items()) == [("a", 3), ("b", 5)]
+def test_entities_come_in_the_order_of_their_first_rows_and_rows_of_one_chunk_in_one_piece(
+    path: str, tmp_path: Path
+) -> None:
+    assert count_rows(open_files([path]), 3) == LENGTHS
+    packs = lay_out(open_files([path]), tmp_path / "rows", 5, 4)
+    assert [list(flows(pack)) for pack in packs] == [["press", "drill"], ["saw", "lathe"]]
+    # ten rows, four at a time: three chunks have rows of each
+    assert [len(piece) for piece in read_pieces(packs[0])] == [2, 2, 1]
 
 
-def test_a_pack_is_as_large_as_asked_for(path: str, tmp_path: Path) -> None:
-    (whole,) = lay_out(open_files([path]), tmp_path / "rows")
-    assert (whole.entities, len(whole.files)) == (4, 1)
-    assert len(read_pieces(whole)) == 10
-
-
-@pytest.mark.usefixtures("small")
 def test_what_was_laid_out_is_not_laid_out_again(path: str, tmp_path: Path) -> None:
-    rows = open_files([path])
-    first = lay_out(rows, tmp_path / "rows")
+    first = laid_out(path, tmp_path / "rows")
     Path(first[0].files[0]).write_bytes(b"")
-    assert lay_out(rows, tmp_path / "rows") == first
+    assert laid_out(path, tmp_path / "rows") == first
     assert Path(first[0].files[0]).read_bytes() == b""
 
 
-@pytest.mark.usefixtures("small")
 def test_half_a_layout_is_done_again(path: str, tmp_path: Path) -> None:
-    rows = open_files([path])
-    first = lay_out(rows, tmp_path / "rows")
+    first = laid_out(path, tmp_path / "rows")
     (tmp_path / "rows" / packs.LAYOUT).unlink()
     (tmp_path / "rows" / "000000-0099.arrow").write_bytes(b"half")
-    again = lay_out(rows, tmp_path / "rows")
+    again = laid_out(path, tmp_path / "rows")
     assert again == first
     assert not (tmp_path / "rows" / "000000-0099.arrow").exists()
 

@@ -11,7 +11,6 @@ from subadjacent.errors import InputError
 from subadjacent.workflow.writing import (
     check_output_place,
     check_writable,
-    is_output,
     whole_output,
     write_table,
     write_text,
@@ -25,7 +24,7 @@ def test_an_output_folder_replaces_that_of_an_older_run(tmp_path: Path) -> None:
         with whole_output(tmp_path / "out") as draft:
             write_text(text, draft / "report.html")
             if text == "old":
-                write_text(text, draft / "series-0-pump_1.png")
+                write_text(text, draft / "alarms.csv")
     assert [file.name for file in (tmp_path / "out").iterdir()] == ["report.html"]
     assert (tmp_path / "out" / "report.html").read_text() == "new"
     assert [file.name for file in tmp_path.iterdir()] == ["out"]
@@ -65,7 +64,7 @@ def test_only_what_was_written_by_detect_is_replaced(
 ) -> None:
     out = tmp_path / "out"
     (out / ".git").mkdir(parents=True)
-    for name in ("alarms.csv", "attention.png", "training.png", "series.png"):
+    for name in ("alarms.csv", "scores.csv"):
         (out / name).touch()
     check_output_place(out)
     (out / "model").mkdir()
@@ -82,11 +81,6 @@ def test_only_what_was_written_by_detect_is_replaced(
     monkeypatch.setattr("subadjacent.workflow.writing.is_output", lambda _: True)
     with pytest.raises(InputError, match="the output folder must not be a mount point"):
         check_output_place(Path("/proc"))
-
-
-def test_figures_of_ours_are_told_by_their_names() -> None:
-    assert is_output("series-12-pump_7.b.png")
-    assert not any(map(is_output, ["holiday.png", "series-x.png", "my-series.png", "series.jpg"]))
 
 
 def test_a_link_is_followed(tmp_path: Path) -> None:

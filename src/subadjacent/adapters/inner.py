@@ -80,7 +80,7 @@ def fit_inner(detector: Any, X: Any) -> BaseDetector:
 
 
 def row_scores(detector: BaseDetector, X: Any) -> NDArray[np.float64]:
-    """One score a row of one table, high = abnormal, as an array whatever came."""
+    """One score per row of a table, high = abnormal, always as an array."""
     require_one_table(X)
     return np.asarray(detector.decision_function(X), dtype=np.float64)
 

@@ -122,7 +122,7 @@ class ForeignMethod(PerEntityMethod):
         return ForeignPredictor(foreign, self.window, self.explained_by, spread)
 
     def pack(self, models: PerEntity[Model]) -> State:  # noqa: ARG002 — whatever they are
-        """Refused: a folder of ours holds no pickle."""
+        """Refuse to save: a model folder holds no pickle."""
         raise InputError.of(
             "detector",
             "must be one of ours to be saved in a folder",

@@ -36,9 +36,8 @@ def detect(
     choice: groups.Choice,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Folder to write; named after the file if left out."),
+        typer.Option("-o", "--output", help="Output folder; by default named after the file."),
     ] = None,
-    png: Annotated[bool, typer.Option(help="Write the figures as PNG files as well.")] = False,
     format: option.FormatOption = option.Format.json,  # noqa: A002 — the option's name
     quiet: option.Quiet = False,
 ) -> None:
@@ -62,7 +61,6 @@ def detect(
             folder,
             title=source.title,
             training=training.rows,
-            png=png,
             watch=bar.watch,
         )
     say(summary(findings, folder), quiet=quiet)
@@ -70,7 +68,7 @@ def detect(
 
 
 def _name(files: Sequence[str], rows: Rows) -> str:
-    """The name of the results: that of the first file, also of those that a pattern matches."""
+    """The name of the results: that of the first file, or first match."""
     if files[0] == STANDARD_OUTPUT:
         return "input"
     first = Path(rows.names[0])

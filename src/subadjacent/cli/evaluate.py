@@ -28,8 +28,7 @@ def evaluate(
         float | None,
         typer.Option(
             callback=_check_threshold,
-            help="Score above which a row counts as found; the column "
-            "'anomalous' says it where this is left out.",
+            help="Score above which a row alarms; by default the column 'anomalous' decides.",
         ),
     ] = None,
     time: option.Time = None,

@@ -1,4 +1,4 @@
-"""`subadjacent fleet`: one model an entity, for many entities."""
+"""`subadjacent fleet`: one model per entity, for many entities."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fleet(
     fdr: Annotated[
         float | None,
         typer.Option(
-            callback=option.check_rate,
+            callback=option.check_share,
             help="Keep alarms of entities that stand out from all; at most this share of them is "
             "normal, such as 0.1.",
         ),

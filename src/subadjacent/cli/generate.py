@@ -21,35 +21,25 @@ class Kind(StrEnum):
     """What to make."""
 
     plant = "plant"
-    neurips_ts = "neurips-ts"
 
 
 def generate(
-    kind: Annotated[Kind, typer.Argument(help="A plant of many channels, or NeurIPS-TS.")],
+    kind: Annotated[  # noqa: ARG001 — there is one so far
+        Kind, typer.Argument(help="A plant of many channels.")
+    ],
     output: option.Table = STANDARD_OUTPUT,
     rows: Annotated[
         int,
-        typer.Option(
-            min=FEWEST_ROWS, help="Rows; a plant's first half is clean, the second is not."
-        ),
+        typer.Option(min=FEWEST_ROWS, help="Rows; the first half is clean, the second is not."),
     ] = 4_000,
-    channels: Annotated[
-        int | None, typer.Option(min=1, help="Channels of a plant; 6 if left out.")
-    ] = None,
+    channels: Annotated[int, typer.Option(min=1, help="Channels.")] = CHANNELS,
     seed: Annotated[
         int, typer.Option(min=0, max=option.LARGEST_SEED, help="Same seed, same series.")
     ] = 0,
     label: Annotated[bool, typer.Option(help="Add a column of labels.")] = False,
 ) -> None:
     """Write a made-up series with known anomalies."""
-    if kind is Kind.plant:
-        frame = plant_frame(rows, CHANNELS if channels is None else channels, seed)
-    elif channels is None:
-        frame = benchmark_frame(rows, seed)
-    else:
-        raise typer.BadParameter(
-            f"{kind} has one channel; leave it out, or generate a plant", param_hint="'--channels'"
-        )
+    frame = plant_frame(rows, channels, seed)
     put_table(frame if label else frame.drop("label"), output)
 
 
@@ -73,13 +63,3 @@ def plant_frame(rows: int, channels: int, seed: int) -> pl.DataFrame:
     return pl.DataFrame(values, schema=names).select(
         times.alias("time"), pl.all(), pl.Series("label", labels)
     )
-
-
-def benchmark_frame(rows: int, seed: int) -> pl.DataFrame:
-    """The NeurIPS-TS series, without times."""
-    import polars as pl
-
-    from subadjacent.data.synthetic import neurips_ts
-
-    series = neurips_ts(n=rows, seed=seed)
-    return pl.DataFrame({"value": series.values[:, 0], "label": series.labels})

@@ -8,10 +8,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+import typer
+
 from subadjacent.cli import options as option
-from subadjacent.cli.detector import build_detector
+from subadjacent.cli.detector import read_config
 from subadjacent.cli.progress import say
 from subadjacent.cli.wording import errors_about
+from subadjacent.errors import InputError
 from subadjacent.showing import visible
 
 if TYPE_CHECKING:
@@ -97,15 +100,36 @@ class Choice:
     seed: option.Seed = None
 
     def build(self) -> BaseDetector:
-        """The detector; settings that are wrong for any data are refused."""
-        return build_detector(
-            self.detector,
-            config=self.config,
-            false_alarms=self.false_alarms,
-            max_training_time=self.max_training_time,
-            device=self.device,
-            seed=self.seed,
-        )
+        """The detector, from a settings file and the options that were given.
+
+        Settings that are wrong for any data are refused. So is an option that the detector does
+        not have: it would be ignored silently.
+        """
+        from subadjacent.detectors.registry import create
+
+        detector = create(self.detector)
+        known = list(detector.get_params())
+        parameters = {} if self.config is None else read_config(self.config, known)
+        options: dict[str, tuple[str, Any]] = {
+            "contamination": ("--false-alarms", self.false_alarms),
+            "max_training_time": ("--max-training-time", self.max_training_time),
+            "device": ("--device", self.device),
+            "random_state": ("--seed", self.seed),
+        }
+        for parameter, (name, value) in options.items():
+            if value is None:
+                continue
+            if parameter not in known:
+                raise typer.BadParameter(
+                    f"the detector {self.detector} has no use for it: leave it out",
+                    param_hint=f"'{name}'",
+                )
+            parameters[parameter] = value
+        try:
+            detector.set_params(**parameters).check()
+        except InputError as error:
+            raise error if self.config is None else InputError(f"{self.config}: {error}") from error
+        return detector
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

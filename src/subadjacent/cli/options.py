@@ -90,15 +90,9 @@ def parse_false_alarms(text: str) -> str | float:
     return contamination
 
 
-def check_rate(share: float | None) -> float | None:
-    """Refuse anything but a rate of false discoveries."""
-    if share is not None:
-        _check_fraction(share)
-    return share
-
-
-def _check_fraction(share: float) -> float:
-    if not 0 < share <= 1:
+def check_share(share: float | None) -> float | None:
+    """Refuse anything but a share above 0 and up to 1."""
+    if share is not None and not 0 < share <= 1:
         raise typer.BadParameter(f"must lie above 0 and be at most 1; got {share}")
     return share
 
@@ -119,7 +113,7 @@ def _check_until(text: str | None) -> str | None:
 
 
 def _is_time(text: str) -> bool:
-    from subadjacent.data.files.layouts import is_written_time
+    from subadjacent.data.times import is_written_time
 
     try:
         moment = datetime.fromisoformat(text)
@@ -133,7 +127,7 @@ def _is_time(text: str) -> bool:
 
 def _check_time_format(text: str | None) -> str | None:
     if text is not None:
-        from subadjacent.data.files.layouts import pattern_of_format
+        from subadjacent.data.times import pattern_of_format
 
         with bad_usage():
             pattern_of_format(text)
@@ -149,7 +143,7 @@ def _check_model(path: Path) -> Path:
 
 
 def check_table(target: str | None) -> str | None:
-    """Refuse a file name of another kind."""
+    """Refuse an output file that is neither CSV nor Parquet."""
     if target not in (None, STANDARD_OUTPUT) and not target.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(f"must end in .csv or .parquet, or be -; got {target!r}")
     return target
@@ -254,9 +248,7 @@ Config = Annotated[
 ]
 TrainFraction = Annotated[
     float,
-    typer.Option(
-        callback=_check_fraction, help="Fit on this share of each series, from its start."
-    ),
+    typer.Option(callback=check_share, help="Fit on this share of each series, from its start."),
 ]
 TrainUntil = Annotated[
     str | None,

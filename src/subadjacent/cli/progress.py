@@ -20,10 +20,8 @@ PATIENCE = 2.0
 class Bar:
     """Shows progress and the time left; silent for the first two seconds."""
 
-    def __init__(self, what: str, *, quiet: bool, clock: bool = True) -> None:
+    def __init__(self, what: str, *, quiet: bool) -> None:
         self._what = what
-        # a caller that knows better how long it will take says so in the remark
-        self._clock = clock
         self._silent = quiet or not sys.stderr.isatty()
         self._started = time.monotonic()
         self._bar: object | None = None
@@ -68,7 +66,7 @@ class Bar:
                 TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TextColumn("{task.fields[remark]}", markup=False),
-                *([TimeRemainingColumn()] if self._clock else []),
+                TimeRemainingColumn(),
                 console=Console(stderr=True),
                 transient=True,
             )

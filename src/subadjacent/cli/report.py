@@ -27,9 +27,6 @@ def report(
     output: Annotated[
         Path, typer.Option("-o", "--output", callback=_check_page, help="HTML file to write.")
     ] = Path("report.html"),
-    png: Annotated[
-        Path | None, typer.Option(help="Folder for the same figures as PNG files.")
-    ] = None,
     device: option.ScoringDevice = None,
     quiet: option.Quiet = False,
 ) -> None:
@@ -42,8 +39,6 @@ def report(
     check_writable(output)
     rows = source.open(detector.channels_, quiet=quiet)
     with errors_about(source.files), Bar("scoring", quiet=quiet) as bar:
-        written = workflow.report(
-            detector, rows, output, title=source.title, figures=png, watch=bar.watch
-        )
+        workflow.report(detector, rows, output, title=source.title, watch=bar.watch)
     say(f"wrote {output}", quiet=quiet)
-    print_json({"written": [str(path) for path in written]})
+    print_json({"written": [str(output)]})

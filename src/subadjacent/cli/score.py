@@ -1,4 +1,4 @@
-"""`subadjacent score`: one score a row, from a fitted model, in bounded memory."""
+"""`subadjacent score`: one score per row, from a fitted model, in bounded memory."""
 
 from __future__ import annotations
 
@@ -96,15 +96,14 @@ def _by_cluster(
     quiet: bool,
 ) -> tuple[int, int]:
     """Score on a cluster; return the numbers of rows and of anomalous ones."""
-    from subadjacent.workflow.cluster import connected
-    from subadjacent.workflow.lake import Lake, ModelFiles, check_place, score_lake
+    from subadjacent.workflow.cluster import connected, over_cluster
+    from subadjacent.workflow.lake import check_place, score_lake
 
-    check_place(output)
-    with errors_about(source.files):
-        lake = Lake.of(source.files, source.roles(detector.channels_), source.time_format)
-        for note in lake.rows.notes:
-            say(note, quiet=quiet)
-        with connected(), Bar("scoring", quiet=quiet) as bar:
-            model_files = ModelFiles.of(model, device or "auto")
-            files_written = score_lake(detector, model_files, lake, output, bar.watch)
-    return sum(file.rows for file in files_written), sum(file.anomalous for file in files_written)
+    folder = Path(output)
+    check_place(folder)
+    rows = source.open(detector.channels_, quiet=quiet)
+    with errors_about(source.files), connected(), Bar("reading", quiet=quiet) as bar:
+        parts = score_lake(
+            model, rows, folder, device=device or "auto", spread=over_cluster, watch=bar.watch
+        )
+    return sum(part.rows for part in parts), sum(part.anomalous for part in parts)

@@ -19,10 +19,10 @@ def serve(
         typer.Option("-m", "--model", help="Model folder for series that have its channels."),
     ] = None,
     listen: Annotated[
-        str | None, typer.Option(help="Address, 127.0.0.1:8080 if left out; port 0 takes any.")
+        str | None, typer.Option(help="Address; by default 127.0.0.1:8080. Port 0 is any free one.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="Folder for all that is kept; subadjacent-data if left out.")
+        Path | None, typer.Option(help="Data folder; by default subadjacent-data.")
     ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="File with lines 'read TOKEN' and 'write TOKEN'.")

@@ -57,7 +57,7 @@ def stream(
         bool | None,
         typer.Option(
             "--provisional/--final",
-            help="Only the answer at once, or only the final one. Both if left out.",
+            help="Only the immediate answer, or only the final one; by default both.",
         ),
     ] = None,
     false_alarms: Annotated[

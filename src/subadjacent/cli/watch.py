@@ -43,14 +43,14 @@ def watch(
     ] = None,
     listen: Annotated[
         str | None,
-        typer.Option(help="Address of page and metrics; 127.0.0.1:9109 if left out."),
+        typer.Option(help="Address of page and metrics; by default 127.0.0.1:9109."),
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder for all that is kept; one that goes if left out."),
+        typer.Option(help="Data folder; by default a temporary one, deleted at the end."),
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="File with the bearer token that the server asks for.")
+        Path | None, typer.Option(help="File with the bearer token that the server requires.")
     ] = None,
     quiet: option.Quiet = False,
 ) -> None:

@@ -16,7 +16,6 @@ EXTRAS = {
     "torch": "network",
     "polars": "files",
     "ray": "ray",
-    "fsspec": "ray",
     "fastexcel": "datasets",
     "matplotlib": "plot",
     "fastapi": "serve",

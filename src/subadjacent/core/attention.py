@@ -53,7 +53,7 @@ def normalize_queries(q: Tensor, k: Tensor) -> Tensor:
 
 
 def attention_matrix(q: Tensor, k: Tensor) -> Tensor:
-    """The matrix A that linear attention stands for, [query, key], rows summing to 1."""
+    """The matrix A that linear attention never forms, [query, key]; its rows sum to 1."""
     q = normalize_queries(q, k)
     return q @ k.to(q.dtype).mT
 

@@ -121,7 +121,7 @@ def find_order(times: NDArray[np.float64], last: float = -math.inf) -> Order:
 
 
 class Steps(NamedTuple):
-    """Differences of times compared with the interval, one entry a step."""
+    """Time differences between rows compared with the interval, one entry per step."""
 
     broken: NDArray[np.bool_]  # a gap too long to be bridged: a segment begins
     irregular: NDArray[np.bool_]  # too early, or between two ticks

@@ -58,11 +58,11 @@ class Table:
     names: tuple[str, ...] | None = None
     by_position: bool = False
 
-    def name_of(self, series: TrainSeries, name: str = "X") -> str:
-        """The name of a series in messages, in an input called ``name``."""
+    def name_of(self, series: TrainSeries) -> str:
+        """The name of a series in messages."""
         if series.entity is None:
-            return name
-        return f"{name}[{series.entity if self.by_position else repr(series.entity)}]"
+            return "X"
+        return f"X[{series.entity if self.by_position else repr(series.entity)}]"
 
 
 def is_frame(X: Any) -> bool:

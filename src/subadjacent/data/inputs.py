@@ -13,6 +13,7 @@ from subadjacent.data.cleaning import LARGEST, clean
 from subadjacent.data.frames import Arrays, Names, Table, is_frame, read_frame
 from subadjacent.data.series import TestSeries, TrainSeries
 from subadjacent.errors import InputError, require_whole
+from subadjacent.showing import listed
 
 
 def read(X: Any, *, fill_limit: int = 10, name: str = "X", known: Collection[str] = ()) -> Table:
@@ -96,7 +97,7 @@ def _entities(tables: dict[str, Table], name: str, gather: Callable[[list[Any]],
             raise InputError.of(
                 name,
                 "must have the same channels in every series",
-                f"got {_listed(expected)} in the first and {_listed(only.channels)} in {entity!r}",
+                f"got {listed(expected)} in the first and {listed(only.channels)} in {entity!r}",
             )
         series.append(replace(only, entity=entity))
 
@@ -157,8 +158,3 @@ def _is_table(entry: Any) -> bool:
     if isinstance(entry, np.ndarray):
         return entry.ndim == 2
     return isinstance(entry, TrainSeries | TestSeries) or is_frame(entry)
-
-
-def _listed(names: tuple[str, ...], most: int = 6) -> str:
-    shown = ", ".join(names[:most])
-    return f"{len(names)} ({shown}{', …' if len(names) > most else ''})"

@@ -8,15 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from subadjacent.data.synthetic import KIND_CODES, KINDS, Codes, Floats, check_kinds
 from subadjacent.errors import InputError, require_whole
 
+KINDS = ("shapelet", "seasonal", "trend", "global", "contextual")
+KIND_CODES = {name: code for code, name in enumerate(KINDS, start=1)}  # 0 is a normal row
 POINT_KINDS = ("global", "contextual")  # one row each; the others last a while
 LOAD_PERIOD = 250  # rows of one cycle of what all channels share
 NOISE = 0.05
 SLOPE = 0.15  # of a trend, in amplitudes a row
 MAX_ANOMALOUS_SHARE = 0.25  # up to here the events and the gaps between them always fit
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +133,14 @@ def multivariate(
             test[rows, channel] = _changed(rng, signal, base[:, channel], n, event, channel)
     train, test, base = (level + spread * rows for rows in (train, test, base))
     return Plant(train, test, base, tuple(events))
+
+
+def check_kinds(kinds: Sequence[str]) -> None:
+    """Refuse names that are not in ``KINDS``, and a bare name where several could stand."""
+    # a string is a sequence too, of letters
+    unknown = kinds if isinstance(kinds, str) else [name for name in kinds if name not in KINDS]
+    if unknown:
+        raise InputError(f"kinds must be a sequence of names among {KINDS}; got {unknown!r}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -111,7 +111,7 @@ class Stack:
         return self._windows(places), first
 
     def unstack(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """Cut an array with one entry a stacked row into one array a series."""
+        """Split an array over stacked rows into one array per series."""
         by_series: dict[int, list[NDArray[Any]]] = {}
         for segment in self.segments:
             by_series.setdefault(segment.series, []).append(
@@ -130,7 +130,7 @@ class Stack:
         return mapped
 
     def restack(self, by_series: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Lay one array a series onto the stack, with zeros on the padding."""
+        """Stack one array per series, with zeros for the padding."""
         stacked = np.zeros((len(self.values), *by_series[0].shape[1:]), dtype=by_series[0].dtype)
         for segment in self.segments:
             rows = by_series[segment.series][segment.first : segment.first + segment.rows]

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 import subadjacent
 from subadjacent.data.clock import duration
-from subadjacent.detectors.earlier import upgraded
 from subadjacent.detectors.integrity import (
     BAD_VALUES,
     check_arrays,
@@ -49,6 +48,8 @@ FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
 MOST_DIGITS = 18
 # the one entry of FACTS that may be changed by hand
 EDITABLE = "threshold"
+# parameters of the default before 0.3 that only its network used
+OF_NETWORK = ("budget", "device", "random_state")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,6 +162,23 @@ def _kind(path: Path) -> str:
     if not isinstance(kind, str):
         raise ModelFileError(f"{path / CONFIG} is damaged: kind must be a name; got {kind!r}")
     return kind
+
+
+def upgraded(kind: Any, parameters: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The class and parameters of today for what an earlier version saved."""
+    parameters = dict(parameters)
+    if kind == "SubAdjacentDetector" and "network" in parameters:
+        size = parameters.pop("network")
+        if size is None:
+            for name in OF_NETWORK:
+                parameters.pop(name, None)
+        else:
+            kind = "SubAdjacentHybridDetector"
+            parameters["size"] = size
+            parameters.pop("lookahead", None)
+    if "budget" in parameters:
+        parameters["max_training_time"] = parameters.pop("budget")
+    return kind, parameters
 
 
 def _encode(name: str, value: Any, threshold: float) -> Any:

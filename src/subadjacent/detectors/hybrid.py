@@ -7,7 +7,7 @@ from typing import Any
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.detectors.default import SubAdjacentDetector
-from subadjacent.detectors.seed import choose_seed
+from subadjacent.detectors.method import choose_seed
 from subadjacent.methods.method import Method, Model, State
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
 from subadjacent.methods.views.entity import ViewsModel

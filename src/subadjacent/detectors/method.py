@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
+
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.seed import choose_seed
+from subadjacent.errors import InputError
 from subadjacent.methods.method import Method
 from subadjacent.runtime import Runtime, Watch
 
@@ -69,3 +72,18 @@ class SeededDetector(MethodDetector):
 
     def _runtime(self, watch: Watch) -> Runtime:
         return Runtime(seed=choose_seed(self.random_state), watch=watch)
+
+
+def choose_seed(random_state: Any) -> int:
+    """A seed from what scikit-learn calls a random state: None, a number or a generator."""
+    try:
+        if isinstance(random_state, Integral):
+            random_state = np.random.RandomState(int(random_state))
+        elif random_state is None:
+            random_state = np.random
+        return int(random_state.randint(2**31 - 1))
+    except (AttributeError, ValueError) as error:
+        raise InputError(
+            f"random_state must be None, a whole number of at least 0 or a RandomState; "
+            f"got {random_state!r}"
+        ) from error

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.method import SeededDetector
-from subadjacent.detectors.seed import choose_seed
+from subadjacent.detectors.method import SeededDetector, choose_seed
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.neural.defaults import Auto
 from subadjacent.methods.neural.model import NeuralModel

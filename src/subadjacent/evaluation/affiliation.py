@@ -69,21 +69,6 @@ def affiliation(predicted: ArrayLike, labels: ArrayLike) -> Affiliation:
     return Affiliation(precision, recall, harmonic_mean(precision, recall))
 
 
-def affiliation_precision(predicted: ArrayLike, labels: ArrayLike) -> float:
-    """Mean nearness of alarms to their events; nan when no row is alarmed, or none anomalous."""
-    return affiliation(predicted, labels).precision
-
-
-def affiliation_recall(predicted: ArrayLike, labels: ArrayLike) -> float:
-    """Mean nearness of events to their alarms; nan when no row is anomalous."""
-    return affiliation(predicted, labels).recall
-
-
-def affiliation_f1(predicted: ArrayLike, labels: ArrayLike) -> float:
-    """Harmonic mean of affiliation precision and recall; nan when no row is anomalous."""
-    return affiliation(predicted, labels).f1
-
-
 def _zones(labels: NDArray[np.bool_]) -> _Zones:
     start, stop = segments(labels).T.astype(np.float64)
     between = (stop[:-1] + start[1:]) / 2

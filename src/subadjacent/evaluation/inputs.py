@@ -1,4 +1,4 @@
-"""Checks of the input of every measure: one score, one label, one alarm a row."""
+"""Checks the input of every measure: one score, label or alarm flag per row."""
 
 from __future__ import annotations
 

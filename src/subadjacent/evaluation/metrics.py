@@ -37,7 +37,7 @@ def recall(predicted: ArrayLike, labels: ArrayLike) -> float:
 
 
 def f1(predicted: ArrayLike, labels: ArrayLike) -> float:
-    """Harmonic mean of precision and recall; nan when no row is alarmed and none anomalous.
+    """Harmonic mean of precision and recall; nan without any alarmed or anomalous row.
 
     Counted as ``2 hits / (alarmed + anomalous)``, which is 0, not 0/0, when there are alarms or
     anomalies but no hit.
@@ -47,7 +47,7 @@ def f1(predicted: ArrayLike, labels: ArrayLike) -> float:
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
-    """F1 of measures that count no rows: nan when both are undefined, 0 when either is 0 or nan.
+    """Harmonic mean: nan when both are undefined, 0 when either is 0 or nan.
 
     As with ``f1``, that is 0 when there are alarms or anomalies but nothing was found.
     """
@@ -149,7 +149,7 @@ def auroc(scores: ArrayLike, labels: ArrayLike) -> float:
 
 
 class _Cuts(NamedTuple):
-    """All ways to cut scores in two, from few alarms to many; one for each different score."""
+    """All thresholds of some scores, one per distinct score, from few alarms to many."""
 
     scores: NDArray[np.float64]  # the lowest that is still alarmed
     alarms: NDArray[np.int64]

@@ -110,30 +110,6 @@ def volumes(
     return Volumes(float(np.mean(roc)) if roc else math.nan, float(np.mean(pr)))
 
 
-def vus_roc(
-    scores: ArrayLike,
-    labels: ArrayLike,
-    window: int = 100,
-    *,
-    variant: VusVariant = "tsb-ad",
-    thresholds: int = 250,
-) -> float:
-    """Volume under the ROC surface; a random score may get more than one half. See `volumes`."""
-    return volumes(scores, labels, window, variant=variant, thresholds=thresholds).roc
-
-
-def vus_pr(
-    scores: ArrayLike,
-    labels: ArrayLike,
-    window: int = 100,
-    *,
-    variant: VusVariant = "tsb-ad",
-    thresholds: int = 250,
-) -> float:
-    """Volume under the precision-recall surface. See `volumes`."""
-    return volumes(scores, labels, window, variant=variant, thresholds=thresholds).pr
-
-
 def _first_alarm(scores: NDArray[np.float64], thresholds: int) -> NDArray[np.int64]:
     """For each row the first threshold, counted from the highest, that alarms it."""
     ranks = np.linspace(0, len(scores) - 1, thresholds).astype(np.int64)

@@ -20,7 +20,7 @@ _PART: ContextVar[tuple[int, int, int] | None] = ContextVar("part of a batch", d
 
 @contextmanager
 def part_of_batch(first: int, last: int, whole: int) -> Iterator[None]:
-    """Draw for windows ``first`` to ``last``, the latter left out, of a batch of ``whole``."""
+    """Draw for windows ``first`` to ``last`` (exclusive) of a batch of ``whole``."""
     before = _PART.set((first, last, whole))
     try:
         yield

@@ -83,7 +83,7 @@ def _copies(weights: list[Tensor]) -> list[Tensor]:
 
 
 def _positions(model: SubAdjacentTransformer, windows: Tensor) -> Tensor:
-    """Positions (N, D), made once for each length: in long windows they take their time.
+    """Position encodings (N, D), computed once per window length, because that is slow.
 
     Kept as long as the network, since recorded steps read them.
     """

@@ -43,7 +43,7 @@ class Reconstruction(NamedTuple):
 
 
 class Embedding(nn.Module):
-    """Each point with its two neighbours around the ring, plus where it stands.
+    """Embeds each point with its two neighbours on the ring, plus its position.
 
     The paper's circular convolution of width 3, written as one linear map of three points.
     """

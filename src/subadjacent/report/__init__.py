@@ -1,1 +1,1 @@
-"""Figures and the report: an assessment as one HTML page, or as static images."""
+"""An assessment as one HTML page, or as a static image."""

@@ -1,39 +1,31 @@
-"""The report's figures as static images, for papers and slides."""
+"""A series and its alarms as a static image, for papers and slides."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import dates
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.detectors.base import BaseDetector
-from subadjacent.durable import whole_file
 from subadjacent.errors import InputError
-from subadjacent.report import model_facts
-from subadjacent.report.marks import Segments, by_severity, marked_segments, occurrences
-from subadjacent.report.model_facts import AttentionMatrix, BandShape, attention, curves, history
+from subadjacent.report.marks import Segments, by_severity, occurrences
 from subadjacent.report.panels import in_words, trace_names
 from subadjacent.report.pieces import min_max, step_for
-from subadjacent.report.text import curve
-from subadjacent.report.ticks import Plain, name_rows
-from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.report.timeline import timeline
 from subadjacent.scoring.alarms import Alarm
 from subadjacent.scoring.causes import Explainer
-from subadjacent.scoring.events import join, rows_of
+from subadjacent.scoring.events import join
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"
@@ -44,7 +36,9 @@ STRIP = 0.93
 HAIRLINE = 0.8  # points, around marks: those of a few rows would be too narrow to be seen
 LABEL_WIDTH = 14  # letters
 BINS = 2_000  # more than an image has columns
+MAX_TICKS = 7  # times that have room below an image
 STYLE: dict[Any, Any] = {
+    "axes.formatter.useoffset": False,
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.labelsize": "small",
@@ -121,10 +115,9 @@ def figure_series(
             axis.set_ylabel(fill(name, LABEL_WIDTH))
         axes[-1].axhline(1, color=VERMILLION, linestyle="--")
         for axis in axes:
-            axis.yaxis.set_major_formatter(Plain())
             _mark(axis, series_alarms, _runs(labels), _runs(fitted))
             axis.set_xlim(shown.start - 0.5, shown.stop - 0.5)
-        name_rows(axes[-1], series, shown)
+        _name_rows(axes[-1], series, shown)
         figure.align_ylabels()
     return figure
 
@@ -188,120 +181,26 @@ def _name_marks(axis: Axes, *, alarmed: bool, labelled: bool, fitted: Any) -> No
         axis.fill_between([], [], color=GREY, alpha=FITTED_ALPHA, lw=0, label="fitted on this part")
 
 
-def figure_attention(found: AttentionMatrix, row: int, band: BandShape | None = None) -> Figure:
-    """Attention in the window that a row is scored by, with the band outlined if there is one."""
-    first, matrix = found
-    n = len(matrix)
-    with _styled():
-        figure = Figure(figsize=(5, 4.4), layout="constrained")
-        FigureCanvasAgg(figure)
-        axis = figure.subplots()
-        edges = (first - 0.5, first + n - 0.5)
-        image = axis.imshow(
-            matrix,
-            cmap="Blues",
-            vmax=float(np.quantile(matrix, 0.995)) or None,
-            extent=(*edges, *edges[::-1]),
-        )
-        if band is not None:
-            points = np.arange(first, first + n)
-            inside = band.mask(n).astype(float)
-            axis.contour(points, points, inside, levels=[0.5], colors=ORANGE, linewidths=1.0)
-        axis.axhline(row, color=VERMILLION, linewidth=0.8, linestyle=":")
-        axis.set_title("Attention" if band is None else "Attention; the band is outlined")
-        axis.set_xlabel("point looked at (row)")
-        axis.set_ylabel("point that looks (row)")
-        for named_axis in (axis.xaxis, axis.yaxis):
-            named_axis.set_major_formatter(Plain())
-        figure.colorbar(image, ax=axis, shrink=0.8, format=Plain())
-    return figure
-
-
-def figure_training(history: Sequence[Any]) -> Figure:
-    """Draw the curves of the training, epoch by epoch."""
-    curve_values = curves(history)
-    with _styled():
-        figure = Figure(figsize=(9, 2.4), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes = np.ravel(figure.subplots(1, len(curve_values)))
-        for axis, (name, values) in zip(axes, curve_values.items(), strict=True):
-            axis.plot(range(1, len(values) + 1), values, "o-", ms=3, color=BLUE)
-            axis.set_title(curve(name))
-            axis.set_xlabel("epoch")
-            axis.xaxis.get_major_locator().set_params(integer=True)
-            axis.yaxis.set_major_formatter(Plain())
-    return figure
-
-
-def save_figures(
-    detector: BaseDetector,
-    assessment: Assessment,
-    folder: str | os.PathLike[str],
-    *,
-    alarms: Sequence[Alarm] | None = None,
-    fitted: Any = None,
-    watch: Watch = ignore,
-) -> list[Path]:
-    """Write figures of an assessment into a folder as PNG; return their paths.
-
-    One of every series, one of the attention at the worst alarm where the model has any, and
-    one of the training where it had two epochs or more. The rest is as for ``page``.
-    """
-    alarms = assessment.alarms() if alarms is None else alarms
-    figures = _series_figures(assessment, alarms, fitted) | _model_figures(
-        detector, assessment, alarms
-    )
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    paths: list[Path] = []
-    # one at a time: with many entities all of them would not fit into memory
-    for name, draw in figures.items():
-        paths.append(target / f"{name}.png")
-        _save(draw(), paths[-1])
-        watch(Progress("drawing", len(paths), len(figures), "figures"))
-    return paths
-
-
-Drawings = dict[str, Callable[[], Figure]]
-
-
-def _series_figures(assessment: Assessment, alarms: Sequence[Alarm], fitted: Any) -> Drawings:
-    learned = None if fitted is None else marked_segments(fitted, assessment.table, "fitted")
-    figures: Drawings = {}
-    for number, series in enumerate(assessment.series):
-        # an entity's name may hold what a file's name may not
-        name = "" if series.entity is None else f"-{number}-{_safe(series.entity)}"
-        fitted_rows = None if learned is None else rows_of(learned[number], len(series))
-        figures[f"series{name}"] = partial(
-            figure_series, assessment, number, alarms=alarms, fitted=fitted_rows
-        )
-    return figures
-
-
-def _model_figures(
-    detector: BaseDetector, assessment: Assessment, alarms: Sequence[Alarm]
-) -> Drawings:
-    figures: Drawings = {}
-    if alarms:
-        worst = alarms[by_severity(alarms)[0]]
-        series = next(
-            one_series for one_series in assessment.series if one_series.entity == worst.entity
-        )
-        looked = attention(detector, series, worst.first)
-        if looked is not None:
-            figures["attention"] = partial(
-                figure_attention, looked, worst.first, model_facts.band(detector)
-            )
-    epochs = history(detector)
-    if epochs is not None and len(epochs) > 1:
-        figures["training"] = partial(figure_training, epochs)
-    return figures
-
-
-def _save(figure: Figure, path: Path) -> None:
-    """Write an image; it appears under its name only once it is complete."""
-    with whole_file(path) as unfinished:
-        figure.savefig(unfinished, dpi=150, format="png")
+def _name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
+    """Write round times or numbers, where the rows have them, below the rows' places."""
+    times = timeline(series)
+    if times.kind == "row":
+        axis.set_xlabel("row")
+        return
+    places, formatter = times.places, axis.xaxis.get_major_formatter()
+    locator: Any = MaxNLocator(MAX_TICKS)
+    if times.kind == "time":
+        calendar: Any = dates  # it has no types
+        places = calendar.date2num(places.astype("datetime64[ms]"))
+        locator = calendar.AutoDateLocator(maxticks=MAX_TICKS)
+        formatter = calendar.ConciseDateFormatter(locator)
+    first, last = places[shown.start], places[shown.stop - 1]
+    ends = calendar.num2date([first, last]) if times.kind == "time" else (first, last)
+    ticks = locator.tick_values(*ends)
+    inside = [tick for tick in ticks if first <= tick <= last]
+    rows = np.interp(inside, places, np.arange(len(places)))
+    axis.set_xticks(rows, formatter.format_ticks(inside))
+    axis.set_xlabel(formatter.get_offset())
 
 
 def _runs(marks: Any) -> list[tuple[int, int]]:
@@ -335,7 +234,3 @@ def _line(axis: Axes, values: NDArray[Any], shown: slice, color: str, **style: A
     if step > 1:
         rows = (rows + 0.5) * step / 2 - 0.5
     axis.plot(np.minimum(shown.start + rows, shown.stop - 1), fewer, color=color, **style)
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name)

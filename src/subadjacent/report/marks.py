@@ -107,8 +107,11 @@ def by_severity(alarms: Sequence[Alarm]) -> list[int]:
 def marked_segments(marks: Any, table: Table, name: str = "labels") -> list[Segments]:
     """Half-open row bounds of the marked segments of each series.
 
-    ``marks`` come in the shape of the input: one 0 or 1 a row, or a list or dict of such.
+    ``marks`` come in the shape of the input: one 0 or 1 a row, or a list or dict of such. Without
+    any, nothing is marked.
     """
+    if marks is None:
+        return [[] for _ in table.series]
     lengths = [len(series) for series in table.series]
     ends = np.cumsum(lengths)
     numbers = [np.arange(end - rows, end) for end, rows in zip(ends, lengths, strict=True)]

@@ -14,7 +14,7 @@ Metrics = Mapping[str, Mapping[str, float]]
 
 
 def warning_list(messages: Sequence[str]) -> str:
-    """Warnings as a list; nothing where there are none."""
+    """Warnings as an HTML list; empty without any."""
     items = "".join(f"<li>{escape(message)}</li>" for message in messages)
     return f'<ul class="warnings" aria-label="Warnings">{items}</ul>' if messages else ""
 
@@ -30,7 +30,7 @@ def choice(name: str, label: str, options: Sequence[str], first: str = "") -> st
 
 
 def legend_key(kind: str, text: str) -> str:
-    """A colour of the charts, in words."""
+    """A legend entry: the swatch of a chart colour, and its meaning."""
     return f'<span><span class="key {kind}"></span>{text}</span>'
 
 
@@ -137,7 +137,7 @@ def metrics_section(metrics: Metrics) -> str:
 def network_sections(
     history: Sequence[Any] | None, curves: Mapping[str, Sequence[float]], attention: str
 ) -> str:
-    """Attention and training of a network, beside each other; nothing where there is none."""
+    """Attention and training curves of a network, side by side; empty without a network."""
     parts = [attention] if attention else []
     if history is not None:
         parts.append(_training(history, curves))

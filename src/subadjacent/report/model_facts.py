@@ -13,9 +13,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
@@ -41,7 +38,7 @@ class AttentionMatrix(NamedTuple):
 
 
 def attention(detector: BaseDetector, series: TrainSeries, row: int) -> AttentionMatrix | None:
-    """The attention in the window that a row is scored by; None where the model has none."""
+    """The attention in the window that scores a row; None without attention."""
     model = detector.models_.of(series.entity)
     if not isinstance(model, HasAttention):
         return None
@@ -60,14 +57,6 @@ class BandShape(NamedTuple):
     near: int
     far: int
     circular: bool
-
-    def mask(self, n: int) -> NDArray[np.bool_]:
-        """The pairs of a window's ``n`` points, (n, n)."""
-        places = np.arange(n)
-        distance = np.abs(places[:, None] - places)
-        if self.circular:
-            distance = np.minimum(distance, n - distance)
-        return np.asarray((self.near <= distance) & (distance <= self.far))
 
 
 def band(detector: BaseDetector) -> BandShape | None:

@@ -14,7 +14,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import markup, model_facts, text
 from subadjacent.report.channels import MAX_CHANNELS, PARTS
-from subadjacent.report.marks import Segments, alarm_rows, marked_segments
+from subadjacent.report.marks import alarm_rows, marked_segments
 from subadjacent.report.markup import Metrics
 from subadjacent.report.panels import panels
 from subadjacent.report.payload import SeriesView, payload, series_views
@@ -37,7 +37,6 @@ def page(
     labels: Any = None,
     fitted: Any = None,
     metrics: Metrics | None = None,
-    notes: Sequence[str] = (),
     facts: Mapping[str, str] | None = None,
     watch: Watch = ignore,
 ) -> str:
@@ -59,8 +58,6 @@ def page(
         Which rows the detector was fitted on, as 0 or 1 a row; shaded, and alarms there tagged.
     metrics
         Row name → metric → value, such as ``{"this detector": {"F1": 0.8}}``.
-    notes
-        Sentences to show among the warnings.
     facts
         Facts to show before those about the data.
     watch
@@ -69,13 +66,13 @@ def page(
     alarms = assessment.alarms() if alarms is None else alarms
     series = assessment.series
     times = timelines(series)
-    learned = _segments(fitted, assessment, "fitted")
+    learned = marked_segments(fitted, assessment.table, "fitted")
     table = alarm_rows(alarms, series, times, learned)
     views = series_views(
         assessment,
         alarms,
         times,
-        _segments(labels, assessment, "labels"),
+        marked_segments(labels, assessment.table),
         learned,
         model_facts.around(detector),
     )
@@ -98,7 +95,7 @@ def page(
         early=_file("early.js"),
         style=_file("base.css") + _file("report.css"),
         headline=escape(text.headline(len(alarms), sum(map(len, series)), len(series), table)),
-        warnings=markup.warning_list([*notes, *text.warnings(detector, assessment)]),
+        warnings=markup.warning_list(text.warnings(detector, assessment)),
         entities=markup.choice("entity", "Entity", entities),
         overview_hint="Click a marker to look at an alarm; drag" if table else "Drag",
         shades=" ".join(markup.legend_key(kind, words) for drawn, kind, words in marked if drawn),
@@ -124,13 +121,6 @@ def page(
         ),
         script=script(),
     )
-
-
-def _segments(marks: Any, assessment: Assessment, name: str) -> list[Segments]:
-    """Marked segments of each series; none where there are no marks."""
-    if marks is None:
-        return [[] for _ in assessment.series]
-    return marked_segments(marks, assessment.table, name)
 
 
 def _curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:

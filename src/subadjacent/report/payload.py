@@ -28,7 +28,7 @@ ATTENTION_BUDGET = 120_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesView:
-    """One series on the page, and all that is drawn of it."""
+    """One series of the page, with everything that is drawn of it."""
 
     explainer: Explainer
     severity: Array
@@ -117,7 +117,7 @@ def _windows(
 
 
 def _margin(alarm: Alarm, around: int) -> int:
-    """Rows to show on either side of an alarm: as many as it lasted, the longest time."""
+    """Rows to show on both sides of an alarm: ``around``, or its longest occurrence's length."""
     return max(around, *(last - first for first, last in occurrences(alarm)))
 
 

@@ -148,7 +148,7 @@ def min_max(values: NDArray[Any], step: int) -> NDArray[Any]:
 
 
 def _extremes(bins: NDArray[Any]) -> NDArray[Any]:
-    """The lowest and the highest of each row of ``bins``, whichever came first first."""
+    """The minimum and maximum of each row of ``bins``, in their order in time."""
     if not len(bins):
         return bins.ravel()
     places = np.sort(np.stack([bins.argmin(axis=1), bins.argmax(axis=1)], axis=1), axis=1)

@@ -19,7 +19,8 @@ from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline
 from subadjacent.scoring import sentences
 from subadjacent.scoring.sentences import span
-from subadjacent.scoring.threshold import AlarmBudget, ExtremeValue, AutoRate
+from subadjacent.scoring.threshold import AlarmBudget, AutoRate, ExtremeValue
+from subadjacent.showing import listed
 
 # fewer training rows than this multiple of those that a score depends on are few to learn from
 MIN_REACHES = 3
@@ -74,7 +75,7 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
         facts["Interval"] = " to ".join(ends)
     facts["Gaps in the clock"] = f"{_gaps(series):,}"
     still = constant_channels(series)
-    facts["Constant channels"] = _names(still) if still else "none"
+    facts["Constant channels"] = listed(still) if still else "none"
     return facts
 
 
@@ -84,7 +85,7 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
     if still := constant_channels(series):
         messages.append(
             f"{len(still)} of {len(series[0].channels)} channels never move in this data and "
-            f"cannot show anything: {_names(still)}."
+            f"cannot show anything: {listed(still)}."
         )
     if gaps := _gaps(series):
         messages.append(
@@ -103,7 +104,7 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
     )
     if unknown and detector.entities_:
         messages.append(
-            f"Not seen in fitting, so judged by what all have in common: {_names(sorted(unknown))}."
+            f"Not seen in fitting, so judged by what all have in common: {listed(sorted(unknown))}."
         )
     return messages + _about_training(detector)
 
@@ -112,7 +113,7 @@ def misfits(entities: Sequence[str | None]) -> list[str]:
     """A sentence for each of the first series that a model does not fit, and one for the rest."""
     messages = [_misfit(entity) for entity in entities[:MAX_MISFIT_SENTENCES]]
     if more := [str(entity) for entity in entities[MAX_MISFIT_SENTENCES:]]:
-        messages.append(f"Nor does it fit {len(more):,} more: {_names(more)}.")
+        messages.append(f"Nor does it fit {len(more):,} more: {listed(more)}.")
     return messages
 
 
@@ -189,11 +190,6 @@ def _about_training(detector: BaseDetector) -> list[str]:
 
 def _gaps(series: Sequence[TrainSeries]) -> int:
     return sum(len(one_series.starts) - 1 for one_series in series)
-
-
-def _names(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def _signed(seconds: float) -> str:

@@ -52,7 +52,7 @@ class Companions:
 
 
 class CompanionsFit(NamedTuple):
-    """Fitted relations, and what those that had not seen a row leave of it."""
+    """Fitted relations, and the residuals of each row by relations fitted without it."""
 
     companions: Companions
     unseen: list[NDArray[np.float32]]
@@ -61,7 +61,7 @@ class CompanionsFit(NamedTuple):
 def fit_companions(
     segments: Sequence[Residuals], assessed: Sequence[NDArray[np.bool_]]
 ) -> CompanionsFit:
-    """Fit to the rows that have a residual at all; the others have 0 before and after.
+    """Fit to the rows that have a residual; other rows stay 0.
 
     The rows are cut into contiguous folds; the residuals of a fold's rows are by relations fitted
     to the other folds.

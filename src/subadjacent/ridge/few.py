@@ -8,9 +8,6 @@ Shapes: B requested rows, C channels, K axes, J neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,20 +33,22 @@ class FewRows:
         self._local = model.local
         # the first model of a view sets the scale
         self._gain = None if (gain == 1).all() else gain
-        self.clip = FAR_CLIP if model.local else CLIP
+        self._clip = FAR_CLIP if model.local else CLIP
         # the row itself comes last
-        self.offsets = np.append(model.neighbours.offsets, 0)
-        self._gather = Gather([self])
+        self._offsets = np.append(model.neighbours.offsets, 0)
         self._axes = model.axes.astype(np.float64)
         self._weights = model.weights[:-1].astype(np.float64)
         self._constant = model.weights[-1].astype(np.float64)
 
     def residuals(self, rows: Rows, first: int, last: int) -> Rows:
         """Of the rows from ``first`` to ``last``, (B, C), all of which have their neighbours."""
-        return np.array([self.residual(*self._gather.at(rows, n)) for n in range(first, last)])
+        return np.array([self._residual(rows, row) for row in range(first, last)])
 
-    def residual(self, values: NDArray[np.float64]) -> Rows:
-        """Of one row, (C,), after its neighbours in ``values``, (J + 1, C), which is changed."""
+    def _residual(self, rows: Rows, row: int) -> Rows:
+        """Of one row that has all its neighbours, (C,)."""
+        values = rows.take(self._offsets + row, axis=0).astype(np.float64)  # (J + 1, C)
+        np.maximum(values, -self._clip, out=values)
+        np.minimum(values, self._clip, out=values)
         if self._local:
             values -= np.add.reduce(values[:-1], axis=0) / (len(values) - 1)
         # ``dot`` of a few numbers takes half the time of ``@``
@@ -63,30 +62,3 @@ class FewRows:
         if self._gain is not None:
             left = (left * self._gain).astype(np.float32)
         return np.asarray(left)
-
-
-class Gather:
-    """The neighbours of one row for several ridges, in as many calls as for one.
-
-    Parameters
-    ----------
-    ridges
-        None for a view that looks at the row alone.
-    """
-
-    def __init__(self, ridges: Sequence[FewRows | None]) -> None:
-        alone = np.zeros(1, dtype=np.intp)
-        each = [alone if ridge is None else ridge.offsets for ridge in ridges]
-        clips = [CLIP if ridge is None else ridge.clip for ridge in ridges]
-        counts = [len(offsets) for offsets in each]
-        self._offsets = np.concatenate([alone[:0], *each])
-        self._highest = np.repeat(clips, counts)[:, None]
-        self._lowest = -self._highest
-        self._bounds = list(pairwise([0, *np.cumsum(counts).tolist()]))
-
-    def at(self, rows: Rows, row: int) -> list[NDArray[np.float64]]:
-        """Of a row that has all neighbours: for each ridge these, then the row, (J + 1, C)."""
-        values = rows.take(self._offsets + row, axis=0).astype(np.float64)
-        np.maximum(values, self._lowest, out=values)
-        np.minimum(values, self._highest, out=values)
-        return [values[first:last] for first, last in self._bounds]

@@ -25,7 +25,7 @@ def folds(count: int) -> list[Span]:
 
 
 def guarded(fold: Span, count: int) -> Span:
-    """The bounds of a fold with the rows on either side that are left out with it."""
+    """The bounds of a fold together with the guard rows on both sides."""
     first, last = fold
     guard = min(GUARD, (count - (last - first)) // MIN_ROWS_PER_GUARD_ROW)
     return max(first - guard, 0), min(last + guard, count)

@@ -31,7 +31,7 @@ MAX_TROUGH = 0.2
 
 
 def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
-    """Rows in a cycle of a segment (T, C), seen along its main axes (C, K); None without one.
+    """Length in rows of a segment's dominant cycle, along its main axes; None without one.
 
     Cycles of more than a quarter of the rows cannot be distinguished from chance.
     """
@@ -41,7 +41,7 @@ def dominant_period(rows: NDArray[Any], axes: NDArray[Any]) -> int | None:
 
 
 def channel_periods(rows: NDArray[Any]) -> list[int | None]:
-    """Rows in the cycle of each channel of a segment (T, C) by itself; None without one."""
+    """Length in rows of each channel's own cycle in a segment (T, C); None without one."""
     longest = min(LONGEST_PERIOD, len(rows) // 4)
     return [
         _period(

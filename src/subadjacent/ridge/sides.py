@@ -1,4 +1,4 @@
-"""A ridge for the middle of a segment, and one-sided ones for where it begins and ends.
+"""A two-sided ridge for the middle of a segment, one-sided ridges for its ends.
 
 Shapes: T rows of a segment, C channels.
 """
@@ -42,7 +42,7 @@ class SegmentRidge:
     gains: NDArray[np.float64]
 
     def residuals(self, rows: Rows, first: int = 0, last: int | None = None) -> Rows:
-        """The residuals of a segment, on one scale, (T, C); 0 where no model judges a row.
+        """The residuals of a segment, (T, C), on one scale; 0 where no model applies.
 
         Of all rows, or of those from ``first`` to ``last``.
         """
@@ -56,7 +56,7 @@ class SegmentRidge:
         return residuals
 
     def expected(self, rows: Rows, residuals: Rows, first: int = 0) -> Rows:
-        """The expected values of rows with these residuals; the row itself where none judges it.
+        """The expected values of rows with these residuals; the row itself if no model fits there.
 
         ``residuals`` are those of the rows from ``first`` on.
         """

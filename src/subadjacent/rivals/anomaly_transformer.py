@@ -138,23 +138,13 @@ class AnomalyTransformer(Network):
 
 
 def _both_phases(series: Tensor, prior: Tensor) -> Tensor:
-    """The discrepancy twice: to be learned by the series alone, and by the prior alone."""
+    """The discrepancy twice: with gradients of the series only, and of the prior only."""
     return torch.stack([discrepancy(series, prior.detach()), discrepancy(series.detach(), prior)])
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnomalyTransformerMethod(TransformerMethod):
-    """The Anomaly Transformer.
-
-    Parameters
-    ----------
-    size
-        The network's dimensions: "tiny", "small" or "paper".
-    attention
-        Where the series association comes from: "vanilla" (as published) or "linear".
-    attention_weight
-        k: weight of the discrepancy against the error.
-    """
+    """The Anomaly Transformer; settings are those of ``AnomalyTransformerDetector``."""
 
     network = AnomalyTransformer
 

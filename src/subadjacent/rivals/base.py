@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from subadjacent.detectors.network import NetworkDetector
-from subadjacent.errors import InputError, require_whole
+from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.methods.neural.defaults import MAX_POINTS_OF_PAIRS
 from subadjacent.methods.neural.method import NeuralMethod
-from subadjacent.networks.network import Network, NetworkConfig
+from subadjacent.networks.network import Network, NetworkConfig, WindowEvidence
 
 TINY, PAPER = "tiny", "paper"
 """Small enough for a test; as its paper has it."""
@@ -28,7 +28,8 @@ class RivalConfig:
     """The settings of a network of another paper.
 
     The defaults of a subclass are those of the paper, and so is ``usual_window``; ``tiny`` names
-    what is smaller in tests.
+    what is smaller in tests. Whole numbers must be at least 1, tuples must hold one such number at
+    least, and other numbers must not be negative; ``setting`` declares other bounds.
 
     Parameters
     ----------
@@ -47,6 +48,10 @@ class RivalConfig:
     def __post_init__(self) -> None:
         require_whole("channels", self.channels, least=1)
         require_whole("window", self.window, least=2)
+        for declared in fields(self):
+            if declared.default is not MISSING:
+                value = getattr(self, declared.name)
+                _check_setting(declared.name, value, declared.default, declared.metadata)
 
     @classmethod
     def sized(cls, size: str, channels: int, window: int, **settings: Any) -> Self:
@@ -72,11 +77,42 @@ class RivalConfig:
         return cls(**settings)
 
 
+def setting(default: Any, **bounds: float) -> Any:
+    """A setting with bounds of its own: those of ``require_whole`` or ``require_number``."""
+    return field(default=default, metadata=bounds)
+
+
+def _check_setting(name: str, value: Any, default: Any, bounds: Mapping[str, Any]) -> None:
+    """Refuse a value of another kind than the default, or out of bounds."""
+    if isinstance(default, tuple):
+        if not isinstance(value, tuple) or not value:
+            raise InputError(f"{name} must be a tuple of at least one number; got {value!r}")
+        for number in value:
+            require_whole(name, number, least=1)
+    elif isinstance(default, int):
+        require_whole(name, value, **(bounds or {"least": 1}))
+    else:
+        require_number(name, value, **(bounds or {"least": 0}))
+
+
 class Rival(Network):
-    """A network of another paper, built for windows of one length."""
+    """A network of another paper, built for windows of one length.
+
+    Unless it overrides ``losses`` and ``judge``, ``forward`` gives the expected values of windows,
+    and their squared error is both the loss and the score.
+    """
 
     configured_by: ClassVar[type[RivalConfig]]
     config: RivalConfig
+
+    def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — the same
+        """The mean squared error."""
+        return [(self(windows) - windows).square().mean()]
+
+    def judge(self, windows: Tensor) -> WindowEvidence:
+        """The squared error."""
+        expected = self(windows)
+        return WindowEvidence(squared_error(expected, windows), expected, {})
 
 
 class Recurrent(Rival):

@@ -83,7 +83,7 @@ class MagnitudeMethod(ResidualMethod):
 
 @dataclass(frozen=True, kw_only=True)
 class RandomMethod(ResidualMethod):
-    """The seed of the run decides all scores."""
+    """Random scores, which depend on the seed of the run alone."""
 
     def _learn(
         self,

@@ -26,9 +26,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, chain
+from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, chain, setting
 
 # added to every variance, in squared units of the features, which are near 1: rows that never
 # move have no variance. A tenth of it makes the energy of their first move ten times as large
@@ -43,47 +42,25 @@ ERRORS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class DAGMMConfig(RivalConfig):
-    """The settings of DAGMM.
-
-    Parameters
-    ----------
-    hidden
-        Widths of the encoder's layers, the decoder's in reverse.
-    latent
-        Numbers that a sample is encoded by.
-    mixtures
-        Components of the mixture.
-    estimator
-        Width of the network that assigns samples to components.
-    dropout
-        Share of its units that is left out in training.
-    energy_weight, variance_weight
-        λ₁ and λ₂: weights of the energy and of the inverse variances beside the squared error.
-    """
+    """The settings of DAGMM."""
 
     tiny: ClassVar = {"hidden": (8,), "mixtures": 2}
     # the paper's samples are rows; five rows are as few as show a change of direction
     usual_window: ClassVar = 5
 
+    # widths of the encoder's layers, the decoder's in reverse
     hidden: tuple[int, ...] = (60, 30, 10)
+    # numbers that a sample is encoded by
     latent: int = 1
+    # components of the mixture
     mixtures: int = 4
+    # width of the network that assigns samples to components
     estimator: int = 10
-    dropout: float = 0.5
+    # share of its units that is left out in training
+    dropout: float = setting(0.5, least=0, most=0.99)
+    # λ₁ and λ₂: weights of the energy and of the inverse variances beside the squared error
     energy_weight: float = 0.1
     variance_weight: float = 0.005
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.hidden, tuple):
-            raise InputError(f"hidden must be a tuple of widths; got {self.hidden!r}")
-        for width in self.hidden:
-            require_whole("hidden", width, least=1)
-        for name in ("latent", "mixtures", "estimator"):
-            require_whole(name, getattr(self, name), least=1)
-        require_number("dropout", self.dropout, least=0, most=0.99)
-        for name in ("energy_weight", "variance_weight"):
-            require_number(name, getattr(self, name), least=0)
 
 
 class Mixture(NamedTuple):

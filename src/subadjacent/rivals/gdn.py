@@ -27,7 +27,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, chain, pair_weights
 
@@ -38,32 +37,19 @@ MIN_RANGE = 1e-2
 
 @dataclass(frozen=True, kw_only=True)
 class GDNConfig(RivalConfig):
-    """The settings of GDN.
-
-    Parameters
-    ----------
-    history
-        Rows that a forecast is made from; one less than the window has, where it is shorter.
-    neighbours
-        Channels that each is joined to; all others, where there are fewer.
-    width
-        Size of a channel's vector, and of the features of its recent rows.
-    hidden
-        Width of the layer between these and the forecast.
-    """
+    """The settings of GDN."""
 
     tiny: ClassVar = {"neighbours": 2, "width": 8, "hidden": 8}
     usual_window: ClassVar = 32
 
+    # rows that a forecast is made from; one less than the window has, where it is shorter
     history: int = 5
+    # channels that each is joined to; all others, where there are fewer
     neighbours: int = 15
+    # size of a channel's vector, and of the features of its recent rows
     width: int = 64
+    # width of the layer between these and the forecast
     hidden: int = 64
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("history", "neighbours", "width", "hidden"):
-            require_whole(name, getattr(self, name), least=1)
 
     @property
     def before(self) -> int:

@@ -28,9 +28,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, require_heads
+from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, require_heads, setting
 
 # points that a convolution over time sees
 KERNEL = 3
@@ -38,38 +37,26 @@ KERNEL = 3
 
 @dataclass(frozen=True, kw_only=True)
 class GTAConfig(RivalConfig):
-    """The settings of GTA.
-
-    Parameters
-    ----------
-    width, heads, layers
-        Of the Transformer.
-    levels
-        Convolutions over time, each with twice the dilation of the one before.
-    influence
-        Numbers in which a channel influences another.
-    draw
-        Temperature of the Gumbel-softmax: lower draws are nearer to 0 and 1, with larger
-        gradients.
-    """
+    """The settings of GTA."""
 
     tiny: ClassVar = {"width": 8, "heads": 2, "layers": 1, "levels": 2, "influence": 4}
     # 60 points of input, and the one that is forecast from them
     usual_window: ClassVar = 61
 
+    # of the Transformer
     width: int = 128
     heads: int = 8
     layers: int = 3
+    # convolutions over time, each with twice the dilation of the one before
     levels: int = 3
+    # numbers in which a channel influences another
     influence: int = 32
-    draw: float = 0.5
+    # temperature of the Gumbel-softmax: lower draws are nearer to 0 and 1, with larger gradients
+    draw: float = setting(0.5, above=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("width", "heads", "layers", "levels", "influence"):
-            require_whole(name, getattr(self, name), least=1)
         require_heads(self.width, self.heads)
-        require_number("draw", self.draw, above=0)
 
 
 class Propagation(nn.Module):

@@ -1,4 +1,4 @@
-"""Distance of a row to its nearest training rows, and how sparse its neighbourhood is.
+"""Distance of a row to its k-th nearest training row.
 
 Shapes: T rows of a segment, C channels, L rows in a window, D = L·C, R training vectors,
 k neighbours.
@@ -6,9 +6,8 @@ k neighbours.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,11 @@ CHUNK_VALUES = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NeighbourPredictor(Predictor):
-    """Compares a row, and those before it, with vectors of training rows."""
+class NearestVector(Predictor):
+    """Expects the k-th nearest training vector; the error is the distance to it.
+
+    The squares of a row's departures add up to the square of its error.
+    """
 
     references: NDArray[np.float32]  # (R, D)
     length: int  # L
@@ -40,8 +42,12 @@ class NeighbourPredictor(Predictor):
     index: NearestNeighbors = field(init=False)
 
     def __post_init__(self) -> None:
-        index = search_among(self.references.astype(np.float64), self.k)
-        object.__setattr__(self, "index", index)
+        # here: importing it draws from Python's random numbers, and is slow
+        from sklearn.neighbors import NearestNeighbors
+
+        # all distances by matrix products: trees are slower beyond some ten channels
+        index = NearestNeighbors(n_neighbors=self.k, algorithm="brute")
+        object.__setattr__(self, "index", index.fit(self.references.astype(np.float64)))
 
     @property
     def window(self) -> int:
@@ -54,25 +60,20 @@ class NeighbourPredictor(Predictor):
         return Reach(self.length - 1, 0)
 
     def predict(self, scaled: Rows) -> Prediction:
-        """Judge rows by their nearest training vectors, some rows at a time."""
+        """Judge rows by their k-th nearest training vectors, some rows at a time."""
         channels = scaled.shape[1]
-        expected, error = np.empty_like(scaled), np.empty(len(scaled))
-        departures = np.empty_like(scaled)
+        expected, departures = np.empty_like(scaled), np.empty_like(scaled)
         size = max(CHUNK_VALUES // (self.k * self.references.shape[1]), 1)
         for chunk, vectors in trailing(scaled, self.length):
             for start in range(0, len(vectors), size):
                 rows = slice(chunk.start + start, min(chunk.start + start + size, chunk.stop))
                 queries = vectors[start : start + size]
                 nearest = self.index.kneighbors(queries, return_distance=False)  # (T, k)
-                judged = self._judge(queries, nearest, channels)
-                expected[rows], error[rows], departures[rows] = judged
-        return Prediction(expected, error, departures)
-
-    @abstractmethod
-    def _judge(
-        self, vectors: Rows, nearest: NDArray[np.intp], channels: int
-    ) -> tuple[Rows, Rows, Rows]:
-        """Expected values, error and departures of vectors, given their neighbours."""
+                # computed again from differences: matrix products lose digits of small distances
+                farthest = self.references[nearest[:, -1]].astype(np.float64)  # (T, D)
+                expected[rows] = farthest[:, -channels:]
+                departures[rows] = by_channel(np.square(queries - farthest), channels)
+        return Prediction(expected, np.sqrt(departures.sum(axis=1)), departures)
 
     def state(self) -> State:
         """The training vectors."""
@@ -81,36 +82,9 @@ class NeighbourPredictor(Predictor):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NearestVector(NeighbourPredictor):
-    """Expects the k-th nearest training vector; the error is the distance to it.
-
-    The squares of a row's departures add up to the square of its error.
-    """
-
-    def _judge(
-        self, vectors: Rows, nearest: NDArray[np.intp], channels: int
-    ) -> tuple[Rows, Rows, Rows]:
-        # computed again from differences: matrix products lose digits of small distances
-        farthest = self.references[nearest[:, -1]].astype(np.float64)  # (T, D)
-        departures = by_channel(np.square(vectors - farthest), channels)
-        return farthest[:, -channels:], np.sqrt(departures.sum(axis=1)), departures
-
-
 @dataclass(frozen=True, kw_only=True)
 class NearestMethod(PerEntityMethod):
-    """Keeps training vectors and compares with them.
-
-    Parameters
-    ----------
-    neighbours
-        k: a row is compared with its k-th nearest training vector.
-    window
-        Rows in a window; all their channels make one vector.
-    references
-        Training vectors to keep at most, drawn by chance; fewer where they would hold more than
-        20 million values.
-    """
+    """Keeps training vectors and compares with them; settings are those of ``KNNDetector``."""
 
     keeps_rows: ClassVar[bool] = True
 
@@ -129,31 +103,16 @@ class NearestMethod(PerEntityMethod):
         return NearestVector(vectors, int(self.window), min(int(self.neighbours), len(vectors)))
 
     def _restore(self, state: State, channels: int) -> Predictor:
-        return NearestVector(*restored(state, channels))
-
-
-def search_among(vectors: Rows, k: int) -> NearestNeighbors:
-    """An index that finds the k nearest of some vectors."""
-    # here: importing it draws from Python's random numbers, and is slow
-    from sklearn.neighbors import NearestNeighbors
-
-    # all distances by matrix products: trees are slower beyond some ten channels
-    return NearestNeighbors(n_neighbors=k, algorithm="brute").fit(vectors)
-
-
-def restored(state: State, channels: int) -> tuple[NDArray[Any], int, int]:
-    """Vectors, window length and k of a saved state; refuses what does not fit."""
-    references, length, k = (
-        state.arrays["references"],
-        state.facts["window"],
-        state.facts["neighbours"],
-    )
-    require_whole("window", length, least=1, most=MAX_WINDOW)
-    require_array("references", references, (*references.shape[:1], length * channels))
-    require_whole("neighbours", k, least=1)
-    if k > len(references):
-        raise InputError(f"neighbours must be at most {len(references)}, as references; got {k}")
-    return references, length, k
+        references = state.arrays["references"]
+        length, k = state.facts["window"], state.facts["neighbours"]
+        require_whole("window", length, least=1, most=MAX_WINDOW)
+        require_array("references", references, (*references.shape[:1], length * channels))
+        require_whole("neighbours", k, least=1)
+        if k > len(references):
+            raise InputError(
+                f"neighbours must be at most {len(references)}, as references; got {k}"
+            )
+        return NearestVector(references, length, k)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -174,7 +133,8 @@ class KNNDetector(MethodDetector):
     window : int
         Rows in a window that ends with the row: all their channels make one vector. 1: rows alone.
     references : int
-        Training rows to keep at most, an entity.
+        Training rows, or windows, to keep at most, an entity; fewer where they would hold more
+        than 20 million values.
     others
         As of every ``MethodDetector``.
     """

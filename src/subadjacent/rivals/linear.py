@@ -5,7 +5,6 @@ Shapes: T rows of a segment, C channels, L rows before a row, D = L·C, W window
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -60,13 +59,7 @@ class Forecast(Predictor):
 class ForecastMethod(PerEntityMethod):
     """A ridge regression of each row on the rows before it.
 
-    Parameters
-    ----------
-    window
-        Rows to look back on; fewer where there are so many channels that these would hold more
-        than 5,000 values, one at least.
-    penalty
-        On the squares of the weights, as ``alpha`` of scikit-learn's ``Ridge``.
+    Settings are those of ``LinearForecastDetector``.
     """
 
     # there are many weights, so that errors on the rows that they were fitted to are too small
@@ -85,11 +78,12 @@ class ForecastMethod(PerEntityMethod):
         length = min(int(self.window), max(MAX_PREDICTORS // channels, 1))
         inner = length * channels
         count, total, products = 0, np.zeros(()), np.zeros(())
-        for windows in _windows(task, length + 1):
-            count += len(windows)
-            total = total + windows.sum(axis=0)
-            # products of the predictors with all values
-            products = products + windows[:, :inner].T @ windows
+        for segment in task.segments(length + 1):
+            for windows in windows_of(segment, length + 1):
+                count += len(windows)
+                total = total + windows.sum(axis=0)
+                # products of the predictors with all values
+                products = products + windows[:, :inner].T @ windows
         mean = total / count
         moments = products - count * np.outer(mean[:inner], mean)
         before, after = moments[:, :inner], moments[:, inner:]
@@ -104,11 +98,6 @@ class ForecastMethod(PerEntityMethod):
         return Forecast(state.arrays["weights"], state.arrays["offset"], length)
 
 
-def _windows(task: Task, length: int) -> Iterator[Rows]:
-    for scaled in task.segments(length):
-        yield from windows_of(scaled, length)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearForecastDetector(MethodDetector):
     """Scores a row by its mean squared error against a linear forecast from the rows before it.
@@ -121,7 +110,7 @@ class LinearForecastDetector(MethodDetector):
     Parameters
     ----------
     window : int
-        Rows to look back on; fewer where they would hold more than 5,000 values.
+        Rows to look back on; fewer where they would hold more than 5,000 values, one at least.
     penalty : float
         On the squares of the weights, as ``alpha`` of scikit-learn's ``Ridge``.
     others

@@ -20,36 +20,23 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_whole
-from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector, squared_error
+from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector, setting
 from subadjacent.scoring.threshold import DynamicLevel
 
 
 @dataclass(frozen=True, kw_only=True)
 class LSTMConfig(RivalConfig):
-    """The settings of the forecaster.
-
-    Parameters
-    ----------
-    width, layers
-        Units of a layer, and layers.
-    dropout
-        Share of units left out between layers in training.
-    """
+    """The settings of the forecaster."""
 
     tiny: ClassVar = {"width": 4, "layers": 1, "dropout": 0.0}
     # the paper's history of a forecast
     usual_window: ClassVar = 250
 
+    # units of a layer, and layers
     width: int = 80
     layers: int = 2
-    dropout: float = 0.3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("width", self.width, least=1)
-        require_whole("layers", self.layers, least=1)
+    # share of units left out between layers in training
+    dropout: float = setting(0.3, least=0, most=0.99)
 
 
 class LSTM(Recurrent):
@@ -84,11 +71,6 @@ class LSTM(Recurrent):
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — steady
         """The mean squared error of the forecasts."""
         return [(self(windows) - windows)[:, 1:].square().mean()]
-
-    def judge(self, windows: Tensor) -> WindowEvidence:
-        """The squared error of the forecasts."""
-        expected = self(windows)
-        return WindowEvidence(squared_error(expected, windows), expected, {})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -23,7 +23,6 @@ from typing import ClassVar, NamedTuple
 
 from torch import Tensor, nn
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector
@@ -32,29 +31,16 @@ from subadjacent.rivals.gaussian import Normal, divergence, draw, judged, surpri
 
 @dataclass(frozen=True, kw_only=True)
 class LSTMVAEConfig(RivalConfig):
-    """The settings of LSTM-VAE.
-
-    Parameters
-    ----------
-    width
-        Units of each LSTM.
-    latent
-        Numbers that a point is encoded by.
-    noise
-        Deviation of the noise that is added in training, in deviations of a channel.
-    """
+    """The settings of LSTM-VAE."""
 
     tiny: ClassVar = {"width": 8, "latent": 2}
 
+    # units of each LSTM
     width: int = 64
+    # numbers that a point is encoded by
     latent: int = 16
+    # deviation of the noise that is added in training, in deviations of a channel
     noise: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("width", self.width, least=1)
-        require_whole("latent", self.latent, least=1)
-        require_number("noise", self.noise, least=0)
 
 
 class DecodedWindow(NamedTuple):

@@ -26,10 +26,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, setting
 
 # how far a random number, of deviation 1, moves in a step of the search
 STEP = 0.1
@@ -37,38 +36,21 @@ STEP = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class MADGANConfig(RivalConfig):
-    """The settings of MAD-GAN.
-
-    Parameters
-    ----------
-    width
-        Units of each LSTM layer.
-    depth
-        LSTM layers of the generator; the discriminator has one.
-    latent
-        Random numbers at a point.
-    search
-        Steps of the search for the window that is most like a real one.
-    residual
-        λ: weight of that window's residual in the score, from 0 to 1; the discriminator has the
-        rest.
-    """
+    """The settings of MAD-GAN."""
 
     tiny: ClassVar = {"width": 8, "depth": 1, "latent": 4, "search": 4}
     usual_window: ClassVar = 30
 
+    # units of each LSTM layer
     width: int = 100
+    # LSTM layers of the generator; the discriminator has one
     depth: int = 3
+    # random numbers at a point
     latent: int = 15
-    search: int = 30
-    residual: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("width", "depth", "latent"):
-            require_whole(name, getattr(self, name), least=1)
-        require_whole("search", self.search, least=0)
-        require_number("residual", self.residual, least=0, most=1)
+    # steps of the search for the window that is most like a real one
+    search: int = setting(30, least=0)
+    # λ: weight of that window's residual in the score, from 0 to 1; the discriminator has the rest
+    residual: float = setting(0.5, least=0, most=1)
 
 
 class MADGAN(Rival):

@@ -19,6 +19,7 @@ from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import State, require_array, require_places
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
+from subadjacent.rivals.pca import windows_over
 from subadjacent.scoring.evidence import Reach
 
 # rows in a window, and training rows to compare with, at most: both are allocated
@@ -68,7 +69,7 @@ class MatrixProfile(Predictor):
 
     def predict(self, scaled: Rows) -> Prediction:
         """Means over the windows that cover a row."""
-        length, rows = self.length, len(scaled)
+        length = self.length
         expected, departures = np.zeros_like(scaled), np.zeros_like(scaled)
         for channel in range(scaled.shape[1]):
             known = self._known(channel)
@@ -79,12 +80,9 @@ class MatrixProfile(Predictor):
                     covered = slice(chunk.start + step, chunk.stop + step)
                     departures[covered, channel] += square
                     expected[covered, channel] += alike[:, step]
-        covering = np.minimum(np.arange(1, rows + 1), length)
-        covering = np.minimum(covering, np.minimum(covering[::-1], rows - length + 1))
-        departures /= covering[:, None]
-        return Prediction(
-            expected / covering[:, None], np.sqrt(departures.mean(axis=1)), departures
-        )
+        covering = windows_over(len(scaled), length)[:, None]
+        departures /= covering
+        return Prediction(expected / covering, np.sqrt(departures.mean(axis=1)), departures)
 
     def _known(self, channel: int) -> Shapes:
         """The shapes of a channel's windows in training."""
@@ -108,13 +106,7 @@ class MatrixProfile(Predictor):
 class ProfileMethod(PerEntityMethod):
     """Keeps training rows, and compares the shapes of windows with theirs.
 
-    Parameters
-    ----------
-    window
-        Rows in a window.
-    references
-        Training rows to keep at most: blocks of ten windows' length, evenly over all, one at
-        least. Fewer where their windows would hold more than 20 million values.
+    Settings are those of ``MatrixProfileDetector``.
     """
 
     keeps_rows: ClassVar[bool] = True
@@ -212,7 +204,8 @@ class MatrixProfileDetector(MethodDetector):
     window : int
         Rows in a window.
     references : int
-        Training rows to keep at most, an entity.
+        Training rows to keep at most, an entity: blocks of ten windows' length, evenly over all,
+        one at least. Fewer where their windows would hold more than 20 million values.
     others
         As of every ``MethodDetector``.
     """

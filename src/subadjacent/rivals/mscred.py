@@ -27,9 +27,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import InputError
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, setting
 
 # the least squared error of a bad pair, where one of standardised channels is about 1: on rows
 # that never move, rounding would otherwise be bad
@@ -38,48 +38,28 @@ MIN_BAD = 1e-4
 
 @dataclass(frozen=True, kw_only=True)
 class MSCREDConfig(RivalConfig):
-    """The settings of MSCRED.
-
-    Parameters
-    ----------
-    scales
-        Rows that each signature matrix covers, in order; fewer where the window is too short.
-    steps
-        Moments at which there are matrices; half the window's points at most.
-    gap
-        Rows from one moment to the next; fewer where the window is too short.
-    maps
-        Of each convolution. The first keeps the size of a matrix, the others halve it.
-    likeness
-        χ: the softmax temperature of the attention to moments; a higher one evens out the weights.
-    bad
-        Share of pairs on held-out rows that count as badly reconstructed.
-    """
+    """The settings of MSCRED."""
 
     tiny: ClassVar = {"scales": (2, 4, 6), "steps": 2, "gap": 2, "maps": (2, 4)}
     usual_window: ClassVar = 100
 
+    # rows that each signature matrix covers, in order; fewer where the window is too short
     scales: tuple[int, ...] = (10, 30, 60)
+    # moments at which there are matrices; half the window's points at most
     steps: int = 5
+    # rows from one moment to the next; fewer where the window is too short
     gap: int = 10
+    # of each convolution; the first keeps the size of a matrix, the others halve it
     maps: tuple[int, ...] = (32, 64, 128, 256)
-    likeness: float = 5.0
-    bad: float = 0.01
+    # χ: the softmax temperature of the attention to moments; a higher one evens out the weights
+    likeness: float = setting(5.0, above=0)
+    # share of pairs on held-out rows that count as badly reconstructed
+    bad: float = setting(0.01, above=0, most=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("scales", "maps"):
-            values = getattr(self, name)
-            if not isinstance(values, tuple) or not values:
-                raise InputError(f"{name} must be a tuple of at least one number; got {values!r}")
-            for value in values:
-                require_whole(name, value, least=1)
         if list(self.scales) != sorted(self.scales):
             raise InputError(f"scales must be in order, the shortest first; got {self.scales}")
-        require_whole("steps", self.steps, least=1)
-        require_whole("gap", self.gap, least=1)
-        require_number("likeness", self.likeness, above=0)
-        require_number("bad", self.bad, above=0, most=1)
 
     @property
     def moments(self) -> tuple[int, int]:

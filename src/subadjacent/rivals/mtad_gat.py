@@ -26,7 +26,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import OfLastPoint, RivalConfig, RivalDetector, chain, pair_weights
 
@@ -39,31 +38,18 @@ MIN_DEVIATION = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class MTADGATConfig(RivalConfig):
-    """The settings of MTAD-GAT.
-
-    Parameters
-    ----------
-    width
-        Of the GRU, the forecast's layers and the autoencoder's.
-    layers
-        Layers of that width before the forecast.
-    gamma
-        γ: weight of the reconstruction's probability beside the forecast's error.
-    """
+    """The settings of MTAD-GAT."""
 
     tiny: ClassVar = {"width": 8, "layers": 1}
     # 100 points of input, and the one that is forecast from them
     usual_window: ClassVar = 101
 
+    # of the GRU, the forecast's layers and the autoencoder's
     width: int = 300
+    # layers of that width before the forecast
     layers: int = 3
+    # γ: weight of the reconstruction's probability beside the forecast's error
     gamma: float = 0.8
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("width", self.width, least=1)
-        require_whole("layers", self.layers, least=1)
-        require_number("gamma", self.gamma, least=0)
 
 
 class ForecastAndReconstruction(NamedTuple):

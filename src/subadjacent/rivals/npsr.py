@@ -27,9 +27,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, require_heads
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, require_heads, setting
 
 # parts of a window that are hidden in turn
 PARTS = 5
@@ -40,38 +39,25 @@ ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class NPSRConfig(RivalConfig):
-    """The settings of NPSR.
-
-    Parameters
-    ----------
-    latent
-        Size of the latent code of a point; at most half the channels.
-    width, heads, layers
-        Of the Transformer; the width is the point-based model's as well.
-    reach
-        d: points on either side that a score spreads to.
-    nominal
-        Quantile of the nominality on held-out rows at which the gate is closed.
-    """
+    """The settings of NPSR."""
 
     tiny: ClassVar = {"width": 8, "heads": 2, "layers": 1}
     usual_window: ClassVar = 100
 
+    # size of the latent code of a point; at most half the channels
     latent: int = 10
+    # of the Transformer; the width is the point-based model's as well
     width: int = 128
     heads: int = 4
     layers: int = 2
-    reach: int = 16
-    nominal: float = 0.985
+    # d: points on either side that a score spreads to; the most is more than any window has
+    reach: int = setting(16, least=0, most=5_000)
+    # quantile of the nominality on held-out rows at which the gate is closed
+    nominal: float = setting(0.985, above=0, most=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("latent", "width", "heads", "layers"):
-            require_whole(name, getattr(self, name), least=1)
         require_heads(self.width, self.heads)
-        # more than any window that is judged
-        require_whole("reach", self.reach, least=0, most=5_000)
-        require_number("nominal", self.nominal, above=0, most=1)
 
     @property
     def bottleneck(self) -> int:

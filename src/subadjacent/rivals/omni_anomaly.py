@@ -26,38 +26,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector
+from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector, setting
 from subadjacent.rivals.gaussian import Normal, judged, surprise
 
 
 @dataclass(frozen=True, kw_only=True)
 class OmniAnomalyConfig(RivalConfig):
-    """The settings of OmniAnomaly.
-
-    Parameters
-    ----------
-    width
-        Units of each GRU, and of the layers between.
-    latent
-        Latent variables of a point.
-    flows
-        Planar flows after one another.
-    """
+    """The settings of OmniAnomaly."""
 
     tiny: ClassVar = {"width": 8, "flows": 2}
 
+    # units of each GRU, and of the layers between
     width: int = 500
+    # latent variables of a point
     latent: int = 3
-    flows: int = 20
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("width", self.width, least=1)
-        require_whole("latent", self.latent, least=1)
-        require_whole("flows", self.flows, least=0)
+    # planar flows after one another
+    flows: int = setting(20, least=0)
 
 
 class Chain(NamedTuple):

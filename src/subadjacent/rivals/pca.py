@@ -68,13 +68,18 @@ class Subspace(Predictor):
                 expected[rows] += nearest[:, step]
                 errors[rows] += error
             first += len(vectors)
-        covering = np.minimum(np.arange(1, len(scaled) + 1), length)
-        covering = np.minimum(covering, np.minimum(covering[::-1], first))
+        covering = windows_over(len(scaled), length)
         return Prediction(expected / covering[:, None], errors / covering)
 
     def state(self) -> State:
         """Mean, directions and length of a window."""
         return State({"mean": self.mean, "directions": self.directions}, {"window": self.length})
+
+
+def windows_over(rows: int, length: int) -> NDArray[np.int64]:
+    """The number of windows that cover each of some rows: fewer at both ends."""
+    covering = np.minimum(np.arange(1, rows + 1), length)
+    return np.minimum(covering, np.minimum(covering[::-1], rows - length + 1))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import InputError, require_number, require_whole
+from subadjacent.errors import InputError
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector
 
@@ -40,44 +40,27 @@ SHARPNESS = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class THOCConfig(RivalConfig):
-    """The settings of THOC.
-
-    Parameters
-    ----------
-    width
-        Features of a point at each scale.
-    skips
-        Points that a layer's state skips, one number for each scale.
-    centres
-        Centres of each scale.
-    orthogonal_weight, forecast_weight
-        Weights of what holds centres apart and of the forecasts beside the distance.
-    """
+    """The settings of THOC."""
 
     tiny: ClassVar = {"width": 8, "skips": (1, 2), "centres": (3, 2)}
 
+    # features of a point at each scale
     width: int = 64
+    # points that a layer's state skips, one number for each scale
     skips: tuple[int, ...] = (1, 4, 16)
+    # centres of each scale
     centres: tuple[int, ...] = (8, 6, 4)
+    # weights of what holds centres apart and of the forecasts beside the distance
     orthogonal_weight: float = 1.0
     forecast_weight: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_whole("width", self.width, least=1)
-        for name in ("skips", "centres"):
-            numbers = getattr(self, name)
-            if not isinstance(numbers, tuple) or not numbers:
-                raise InputError(f"{name} must be a tuple, a number for each scale; got {numbers}")
-            for value in numbers:
-                require_whole(name, value, least=1)
         if len(self.skips) != len(self.centres):
             raise InputError(
                 f"centres must have a number for each of the {len(self.skips)} skips; "
                 f"got {self.centres}"
             )
-        for name in ("orthogonal_weight", "forecast_weight"):
-            require_number(name, getattr(self, name), least=0)
 
 
 class Scale(nn.Module):
@@ -91,7 +74,7 @@ class Scale(nn.Module):
         self.forecast = nn.Linear(width, channels)
 
     def features(self, points: Tensor) -> Tensor:
-        """Features of points (B, N, …); the state of a point is that of ``skip`` points before.
+        """Features of points (B, N, …), from the state ``skip`` points before.
 
         Points that many apart form series of their own, so that one call runs all of them.
         """
@@ -106,7 +89,7 @@ class Scale(nn.Module):
         return together[:, :n]
 
     def forecasts(self, features: Tensor) -> Tensor:
-        """Values (B, N, C), forecast from the features ``skip`` points before; none are zeros."""
+        """Values (B, N, C) forecast from features ``skip`` points before, zeros at the start."""
         n = features.shape[1]
         before = functional.pad(features, (0, 0, min(self.skip, n), 0))[:, :n]
         forecasts: Tensor = self.forecast(before)

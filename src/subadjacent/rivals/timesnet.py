@@ -1,4 +1,4 @@
-"""TimesNet: a window is laid out in rows of one period each, and read like a picture.
+"""TimesNet: convolutions over a window laid out as an image, one period per line.
 
 Wu, Hu, Liu, Zhou, Wang and Long, "TimesNet: Temporal 2D-Variation Modeling for General Time Series
 Analysis", ICLR 2023.
@@ -18,7 +18,6 @@ Shapes: B windows, N points in a window, C channels, D numbers a point is embedd
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,10 +25,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.layers import Embedding
-from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, squared_error
+from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
 
 # share of a batch in the mean strength of the frequencies
 NEWS = 0.05
@@ -39,32 +36,19 @@ MIN_VARIANCE = 1e-5
 
 @dataclass(frozen=True, kw_only=True)
 class TimesNetConfig(RivalConfig):
-    """The settings of TimesNet.
-
-    Parameters
-    ----------
-    width, hidden
-        Numbers that a point is embedded by, and between the two convolutions of a block.
-    layers
-        Blocks.
-    periods
-        Periods that a block looks at.
-    kernels
-        Convolutions side by side, of sizes 1, 3, 5, …
-    """
+    """The settings of TimesNet."""
 
     tiny: ClassVar = {"width": 4, "hidden": 4, "layers": 1, "periods": 2, "kernels": 2}
 
+    # numbers that a point is embedded by, and between the two convolutions of a block
     width: int = 64
     hidden: int = 64
+    # blocks
     layers: int = 2
+    # periods that a block looks at
     periods: int = 3
+    # convolutions side by side, of sizes 1, 3, 5, …
     kernels: int = 6
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("width", "hidden", "layers", "periods", "kernels"):
-            require_whole(name, getattr(self, name), least=1)
 
 
 class TimesNet(Rival):
@@ -94,15 +78,6 @@ class TimesNet(Rival):
             points = self.norm(block(points))
         reconstruction: Tensor = self.give_back(points) * deviation + mean
         return reconstruction
-
-    def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — steady
-        """The mean squared error."""
-        return [(self(windows) - windows).square().mean()]
-
-    def judge(self, windows: Tensor) -> WindowEvidence:
-        """The squared error."""
-        expected = self(windows)
-        return WindowEvidence(squared_error(expected, windows), expected, {})
 
 
 class TimesBlock(nn.Module):
@@ -170,7 +145,7 @@ def spectrum(points: Tensor) -> Tensor:
 
 
 def strongest(strengths: Tensor, count: int) -> list[int]:
-    """The strongest frequencies, strongest first; 0, the mean, is none."""
+    """The strongest frequencies, strongest first, without frequency 0, the mean."""
     frequencies: list[int] = (strengths[1:].topk(count).indices + 1).tolist()
     return frequencies
 

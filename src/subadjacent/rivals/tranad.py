@@ -24,7 +24,6 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.layers import positions
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, squared_error
@@ -32,22 +31,13 @@ from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, squared_e
 
 @dataclass(frozen=True, kw_only=True)
 class TranADConfig(RivalConfig):
-    """The settings of TranAD.
-
-    Parameters
-    ----------
-    feedforward
-        Hidden units of a layer.
-    """
+    """The settings of TranAD."""
 
     tiny: ClassVar = {"feedforward": 4}
     usual_window: ClassVar = 10
 
+    # hidden units of a layer
     feedforward: int = 16
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("feedforward", self.feedforward, least=1)
 
 
 class Phases(NamedTuple):

@@ -14,7 +14,7 @@ Shapes: B windows, N points in a window, C channels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -22,7 +22,6 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import require_whole
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector
 
@@ -32,21 +31,12 @@ MIN_SPREAD = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class UAEConfig(RivalConfig):
-    """The settings of UAE.
-
-    Parameters
-    ----------
-    latent
-        Numbers that a window of one channel is encoded by.
-    """
+    """The settings of UAE."""
 
     tiny: ClassVar = {"latent": 2}
 
+    # numbers that a window of one channel is encoded by
     latent: int = 5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("latent", self.latent, least=1)
 
 
 class UAE(Rival):
@@ -77,10 +67,6 @@ class UAE(Rival):
         for number, layer in enumerate(self.layers):
             points = layer(torch.tanh(points) if number else points)
         return points.transpose(1, 2)
-
-    def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002 — steady
-        """The mean squared error."""
-        return [(self(windows) - windows).square().mean()]
 
     def conclude(self, training: Iterable[Tensor], held_out: Iterable[Tensor]) -> None:  # noqa: ARG002 — rows not learned from tell what is usual
         """Mean and deviation of each channel's error on held-out rows."""

@@ -24,9 +24,15 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from subadjacent.errors import require_number, require_whole
 from subadjacent.networks.network import WindowEvidence
-from subadjacent.rivals.base import Rival, RivalConfig, RivalDetector, chain, squared_error
+from subadjacent.rivals.base import (
+    Rival,
+    RivalConfig,
+    RivalDetector,
+    chain,
+    setting,
+    squared_error,
+)
 
 # standard deviations that a decoder can give back
 BOUND = 4.0
@@ -34,28 +40,17 @@ BOUND = 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class USADConfig(RivalConfig):
-    """The settings of USAD.
-
-    Parameters
-    ----------
-    latent
-        Numbers that a window is encoded by.
-    second
-        β: weight of the second reconstruction in the score, from 0 to 1; α is the rest. A larger
-        one finds more, and more that is false.
-    """
+    """The settings of USAD."""
 
     tiny: ClassVar = {"latent": 4}
     # its experiments take 5 to 12
     usual_window: ClassVar = 12
 
+    # numbers that a window is encoded by
     latent: int = 40
-    second: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_whole("latent", self.latent, least=1)
-        require_number("second", self.second, least=0, most=1)
+    # β: weight of the second reconstruction in the score, from 0 to 1; α is the rest. A larger one
+    # finds more, and more that is false
+    second: float = setting(0.5, least=0, most=1)
 
 
 class USADReconstructions(NamedTuple):

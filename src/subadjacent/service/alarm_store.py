@@ -21,7 +21,7 @@ join series on series.id = alarms.series
 
 
 def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
-    """An alarm as clients read it; row numbers stand for times where rows have none."""
+    """An alarm as clients read it, with row numbers if its rows have no times."""
     kind = TimeKind(found["time_kind"])
     counted = kind is TimeKind.none
     return {
@@ -45,10 +45,8 @@ def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
 
 
 def find_alarm(tables: sqlite3.Connection, key: int) -> dict[str, Any]:
-    """One alarm; refused where there is none."""
-    cursor = tables.cursor()
-    cursor.row_factory = sqlite3.Row
-    found = cursor.execute(f"{SELECT_ALARMS} where alarms.id = ?", (key,)).fetchone()
+    """The alarm with this number; raise a refusal if there is none."""
+    found = tables.execute(f"{SELECT_ALARMS} where alarms.id = ?", (key,)).fetchone()
     if found is None:
         raise not_found("alarm", key)
     return alarm_record(found)
@@ -115,6 +113,6 @@ def _cause_record(series: LiveSeries, cause: dict[str, Any]) -> dict[str, Any]:
     if series.time_kind is TimeKind.none:
         cause["at"] = at + series.first_row
     else:
-        cause["at"] = show_time(from_stream(at), series.time_kind)
+        cause["at"] = show_time(at, series.time_kind)
     found: dict[str, Any] = as_json(cause)
     return found

@@ -9,13 +9,14 @@ from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.responses import FileResponse
+from starlette.staticfiles import StaticFiles
 
 import subadjacent
 from subadjacent.service.answers import add_problems
 from subadjacent.service.guard import Guard
 from subadjacent.service.jobs import Jobs
 from subadjacent.service.metrics import Measures
-from subadjacent.service.pagefiles import add_page
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.retention import Sweeper
 from subadjacent.service.routes import alarms, events, health, models, series
@@ -77,7 +78,7 @@ TOKEN = {
 
 
 def with_routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]) -> FastAPI:
-    """All that can be asked, and the page."""
+    """The application with all HTTP routes and the page."""
     app = FastAPI(
         title="subadjacent",
         version=subadjacent.__version__,
@@ -90,14 +91,18 @@ def with_routes(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]]
     for part in (series, alarms, models, events, health):
         app.include_router(part.router)
     add_problems(app)
-    add_page(app)
+    # modules and styles of the page, and the charts that it shares with the report
+    page = StaticFiles(packages=[("subadjacent.service", "page"), ("subadjacent.report", "charts")])
+    app.mount("/page", page)
+    index, _ = page.lookup_path("index.html")
+    app.add_route("/", lambda _: FileResponse(index), include_in_schema=False)
     _describe_tokens(app)
     app.state.measures = Measures()
     return app
 
 
 def _describe_tokens(app: FastAPI) -> None:
-    """Say in the description that there may be tokens: the guard asks for them, not a route."""
+    """Add tokens to the API description: the guard requires them, not a route."""
     plain = app.openapi
 
     def described() -> dict[str, Any]:

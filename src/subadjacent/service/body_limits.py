@@ -1,4 +1,4 @@
-"""Limits of rows and columns of a request; columns that are left out count too."""
+"""Limits on the rows and columns of a request, ignored columns included."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ body may have many."""
 
 
 def max_columns(channels: int) -> int:
-    """Columns that a request may have, where a series may have so many channels."""
+    """The most columns of a request, given the most channels of a series."""
     return channels + OTHER_COLUMNS
 
 
@@ -47,7 +47,8 @@ def check_cells(rows: int, columns: int, most: int) -> None:
 def check_table(path: Path, *, max_rows: int, max_columns: int) -> None:
     """Refuse a CSV or Parquet file that is too wide or too long, before it is read.
 
-    Every column costs a millisecond, and a few kilobytes, packed, may hold more rows than memory.
+    Every column costs a millisecond to read, and a few compressed kilobytes may hold more rows
+    than fit into memory.
     """
     import polars as pl
 

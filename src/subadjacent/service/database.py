@@ -102,12 +102,19 @@ create table outbox (
 );
 """
 
+POLLED = """
+create table if not exists polled (
+    name text primary key,
+    query text not null,
+    fingerprint text not null
+)
+"""
+"""Series that are polled: by which query, with which settings."""
+
 
 def connect(folder: Path) -> sqlite3.Connection:
     """A connection of the one writer; makes the tables in a new folder."""
-    connection = sqlite3.connect(
-        folder / FILE, isolation_level=None, check_same_thread=False, timeout=30
-    )
+    connection = _open(folder)
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
     # a full disk must not leave a log that grows for ever
@@ -121,15 +128,21 @@ def connect(folder: Path) -> sqlite3.Connection:
             f"{folder / FILE} was written by another version ({version}, this one writes "
             f"{VERSION}): name another folder with --data"
         )
+    connection.execute(POLLED)
     return connection
 
 
 def connect_reader(folder: Path) -> sqlite3.Connection:
     """A connection that only reads, for any one thread at a time."""
+    connection = _open(folder)
+    connection.execute("pragma query_only = on")
+    return connection
+
+
+def _open(folder: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         folder / FILE, isolation_level=None, check_same_thread=False, timeout=30
     )
-    connection.execute("pragma query_only = on")
     connection.row_factory = sqlite3.Row
     return connection
 

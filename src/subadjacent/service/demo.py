@@ -1,4 +1,4 @@
-"""Generated series for a first look: history at once, then a row a second.
+"""Generated series for a first look: some history, then one row per second.
 
 Something is always going on: every few minutes another series breaks for three quarters of a
 minute, the pump just before the page can be opened.

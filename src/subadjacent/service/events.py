@@ -124,7 +124,6 @@ class EventStream(Response):
         """Answer as ASGI has it."""
         headers = [
             (b"content-type", b"text/event-stream; charset=utf-8"),
-            (b"cache-control", b"no-store"),
             (b"x-accel-buffering", b"no"),
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})

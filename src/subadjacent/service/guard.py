@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time as clock
 from collections.abc import Callable
-from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from subadjacent.service.answers import respond_to
 from subadjacent.service.problems import Refusal
 from subadjacent.service.settings import Settings
 from subadjacent.service.tokens import TokenFile
@@ -34,6 +33,8 @@ HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
+    # kept by browsers, but asked for each time: sent only when it has changed
+    (b"cache-control", b"no-cache"),
 ]
 """Of every answer."""
 
@@ -62,19 +63,12 @@ class Guard:
             return
         started = clock.perf_counter()
         status = 500
-        method = scope["method"]
-        head_only = method == "HEAD" and _is_public(scope["path"])
-        if head_only:
-            # health checks may use HEAD; routes know GET alone
-            scope = {**scope, "method": "GET"}
 
         async def guarded_send(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
-            elif head_only:
-                message = {**message, "body": b""}
             await send(message)
 
         try:
@@ -82,13 +76,13 @@ class Guard:
             self._check(scope, headers)
             await self._app(scope, self._limited(scope, headers, receive), guarded_send)
         except Refusal as refusal:
-            await answer(refusal, guarded_send)
+            await respond_to(refusal)(scope, receive, guarded_send)
         except Exception:
             # it was logged and answered within; a server would only log it again
             log.debug("a request failed", exc_info=True)
         finally:
             route = str(getattr(scope.get("route"), "path", "other"))
-            self._measure(method, route, status, clock.perf_counter() - started)
+            self._measure(scope["method"], route, status, clock.perf_counter() - started)
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")
@@ -143,15 +137,3 @@ def _is_public(path: str) -> bool:
 
 def _too_large(most: int) -> Refusal:
     return Refusal(413, f"a body may have {most:,} bytes here; this one has more: send it in parts")
-
-
-async def answer(refusal: Refusal, send: Send) -> None:
-    """A refusal, as it goes out where no route has begun."""
-    body = json.dumps({"error": str(refusal)}).encode()
-    headers: list[Any] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *((name.lower().encode(), value.encode()) for name, value in refusal.headers.items()),
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

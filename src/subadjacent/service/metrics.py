@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -50,11 +51,11 @@ class Measures:
         if route != "/api/events":
             self._requests.labels(known, route, f"{status // 100}xx").observe(seconds)
 
-    def rows(self, taken: int, late: int, duplicates: int) -> None:
-        """Count pushed rows by result: taken, late or duplicate."""
-        for result, count in (("taken", taken), ("late", late), ("duplicate", duplicates)):
-            if count:
-                self._rows.labels(result).inc(count)
+    def count_rows(self, record: dict[str, Any]) -> None:
+        """Count the rows of a push by result: taken, late or duplicate."""
+        for result in ("taken", "late", "duplicates"):
+            if record[result]:
+                self._rows.labels(result.removesuffix("s")).inc(record[result])
 
     def watch(self, registry: SeriesRegistry) -> None:
         """Add the gauges of all series of a registry."""

@@ -7,9 +7,8 @@ import shutil
 import sqlite3
 import time as clock
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.folder import CONFIG, WEIGHTS
@@ -18,26 +17,21 @@ from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.times import TimeKind, show_time
 
 
-@dataclass(frozen=True, slots=True)
-class KnownModel:
+class KnownModel(NamedTuple):
     """A model, as the table has it."""
 
     key: int
     name: str
-    kind: str
+    detector: str
     channels: tuple[str, ...]
-    rows: int | None
     fitted_at: float
+    rows: int | None
 
     def record(self) -> dict[str, Any]:
         """As clients read it."""
-        return {
-            "name": self.name,
-            "detector": self.kind,
-            "channels": list(self.channels),
-            "fitted_at": show_time(self.fitted_at, TimeKind.utc),
-            "rows": self.rows,
-        }
+        record = self._asdict() | {"fitted_at": show_time(self.fitted_at, TimeKind.utc)}
+        del record["key"]
+        return record
 
 
 class Models:
@@ -60,10 +54,9 @@ class Models:
 
     def find(self, name: str) -> KnownModel:
         """The model of a name."""
-        for one in tuple(self._models.values()):
-            if one.name == name:
-                return one
-        raise not_found("model", name)
+        if (key := self.key_of(name)) is None:
+            raise not_found("model", name)
+        return self._models[key]
 
     def key_of(self, name: str) -> int | None:
         """The key of the model of a name, if there is one."""
@@ -99,7 +92,7 @@ class Models:
 
     def check_room(self, name: str, most: int) -> None:
         """Refuse one more where there are too many; one in place of another is always taken."""
-        if len(self) >= most and all(one.name != name for one in self._models.values()):
+        if len(self) >= most and self.key_of(name) is None:
             raise Refusal(429, f"there are {most:,} models already: fit one of their names anew")
 
     def place(self, key: int | None) -> Path | None:
@@ -125,16 +118,16 @@ class Models:
         shutil.rmtree(place, ignore_errors=True)
         detector.save(place)
         self._detectors[key] = detector
-        return KnownModel(key, name, kind, channels, rows, now)
+        return KnownModel(key, name, kind, channels, now, rows)
 
     def read(self, tables: sqlite3.Connection) -> None:
         """Take over what the table says."""
         found = {}
         for row in tables.execute(
-            "select id, name, detector, channels, rows, fitted_at from models order by id"
+            "select id, name, detector, channels, fitted_at, rows from models order by id"
         ):
-            key, name, kind, channels, rows, at = row
-            found[key] = KnownModel(key, name, kind, tuple(json.loads(channels)), rows, at)
+            model = KnownModel(*row)
+            found[model.key] = model._replace(channels=tuple(json.loads(row["channels"])))
         # all at once: others read it while the writer does this
         self._models = found
 

@@ -37,7 +37,7 @@ class Refusal(SubAdjacentError):  # noqa: N818 — reads as a fact
 
 
 def not_found(what: str, name: object) -> Refusal:
-    """There is no such series, alarm, model or job."""
+    """The refusal of a request for an unknown series, alarm, model or job."""
     return Refusal(404, f"there is no {what} {name!r}")
 
 

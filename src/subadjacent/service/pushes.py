@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sqlite3
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,14 @@ from subadjacent.service.alarm_store import write_alarm
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.request_body import RowBatch
 from subadjacent.service.row_store import new_rows, write_rows
-from subadjacent.service.scoring import ScoreCall, ScoredRows, StreamStart
+from subadjacent.service.scoring import ScoreCall, ScoredRows
 from subadjacent.service.series import LiveSeries, snapshot_is_due
-from subadjacent.service.tasks import Changes
-from subadjacent.service.times import TimeKind, for_stream, from_stream, show_time
+from subadjacent.service.times import TimeKind, for_stream, show_time
 from subadjacent.streaming.answer import Answer
 
 if TYPE_CHECKING:
     from subadjacent.service.registry import SeriesRegistry
+    from subadjacent.service.writer import Changes
 
 MAX_ROW_EVENTS = 100
 """Rows of one request that are sent to listeners; they read the history for more."""
@@ -38,24 +38,15 @@ KINDS_IN_WORDS = {
 }
 
 
-class PushResult(NamedTuple):
-    """Number of accepted, late and duplicate rows, answers, and columns that were left out."""
-
-    accepted: int
-    late: int
-    duplicates: int
-    answers: list[dict[str, Any]]
-    left_out: tuple[str, ...]
-
-
 class Push:
     """Rows of one series on their way; all methods run in the writer's thread."""
 
-    def __init__(self, registry: SeriesRegistry, name: str, batch: RowBatch) -> None:
-        self._registry, self.name, self._batch = registry, name, batch
+    def __init__(
+        self, registry: SeriesRegistry, name: str, batch: RowBatch, *, quiet: bool
+    ) -> None:
+        self._registry, self.name, self._batch, self._quiet = registry, name, batch, quiet
         self._model: int | None = None
         self._late = self._duplicates = 0
-        self._generation = 0
 
     def prepare(self, tables: sqlite3.Connection) -> ScoreCall | None:
         """Rows to score, None where there are no new ones; changes nothing in the tables."""
@@ -66,7 +57,7 @@ class Push:
             model = registry.models.fitting(batch.channels)
             channels = batch.channels if model is None else model.channels
             self._model = None if model is None else model.key
-            start = StreamStart(channels, self.name, registry.models.place(self._model))
+            start = registry.stream_start(self.name, channels, self._model)
         elif batch.kind != series.time_kind:
             raise InputError.of(
                 "times of rows",
@@ -84,27 +75,24 @@ class Push:
         first, last = (0, 0) if series is None else (series.rows, series.snapshot_row)
         is_due = snapshot_is_due(key, last, first + len(self._batch))
         times = for_stream(self._batch.times or (), self._batch.kind)
-        self._generation = registry.process.generation
         return ScoreCall(key, self._batch.values, times, start, is_due)
 
     def finish(
         self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
-    ) -> PushResult:
-        """Write the rows, their answers and their alarms."""
+    ) -> dict[str, Any]:
+        """Write the rows, their answers and their alarms; return the record for the client."""
         if call is not None and isinstance(scored, DataNotFound | ModelFileError):
             raise self._registry.model_refusal(self.name, self._model, scored)
         if isinstance(scored, Exception):
             raise scored
-        batch, late, duplicates = self._batch, self._late, self._duplicates
+        batch = self._batch
         if call is None or scored is None:
-            return PushResult(0, late, duplicates, [], batch.left_out)
+            return self._record(0, [])
         tables, answers = changes.tables, scored.answers
         series = self._registry.series.get(self.name)
         if series is None:
             self._registry.check_new_series(self.name, batch)
             series = self._registry.create(changes, call.key, self.name, batch, self._model)
-            # of the process that has scored: it may have been started again since
-            series.stream = self._generation
         first = series.rows
         write_rows(tables, series, batch, answers)
         series.follow(batch, answers)
@@ -124,17 +112,28 @@ class Push:
         for answer in answers:
             if answer.alarm is not None:
                 key = alarms[answer.alarm.number]
-                self._registry.publish_alarm_change(changes, series, key, answer.alarm.state)
+                self._registry.publish_alarm_change(
+                    changes, series, key, answer.alarm.state, quiet=self._quiet
+                )
         # made when it is sent: a record for each row would cost more than sending it
         record = partial(self._registry.record, series)
         changes.events.append(LiveEvent("series", self.name, record))
-        return PushResult(len(batch), late, duplicates, shown, batch.left_out)
+        return self._record(len(batch), shown)
+
+    def _record(self, accepted: int, answers: list[dict[str, Any]]) -> dict[str, Any]:
+        return {
+            "taken": accepted,
+            "late": self._late,
+            "duplicates": self._duplicates,
+            "left_out": list(self._batch.left_out),
+            "answers": answers,
+        }
 
 
 def _answer_record(series: LiveSeries, answer: Answer, alarm: int | None) -> dict[str, Any]:
     return {
         "row": answer.row + series.first_row,
-        "time": show_time(from_stream(answer.time), series.time_kind),
+        "time": show_time(answer.time, series.time_kind),
         "final": answer.final,
         "score": answer.score,
         "severity": answer.severity,
@@ -171,7 +170,7 @@ def _row_record(
     return {
         "series": series.name,
         "row": row,
-        "time": show_time(from_stream(answer.time), series.time_kind),
+        "time": show_time(answer.time, series.time_kind),
         "values": by_channel(values),
         "expected": by_channel(answer.expected),
         "low": by_channel(answer.low),

@@ -7,12 +7,11 @@ import json
 import logging
 import sqlite3
 import time as clock
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
 from functools import partial
 from pathlib import Path
-from queue import LifoQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
@@ -22,18 +21,23 @@ from subadjacent.service.database import connect, connect_reader
 from subadjacent.service.events import Listeners, LiveEvent
 from subadjacent.service.models import Models
 from subadjacent.service.problems import Refusal, not_found
-from subadjacent.service.pushes import Push, PushResult
+from subadjacent.service.pushes import Push
 from subadjacent.service.request_body import RowBatch, check_name, check_series_name
-from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess
+from subadjacent.service.scoring import (
+    ScoreCall,
+    ScoredRows,
+    ScoringProcess,
+    StreamStart,
+    accept_alarm,
+    save,
+)
 from subadjacent.service.series import COLUMNS, LiveSeries
 from subadjacent.service.settings import Settings
-from subadjacent.service.tasks import Changes
-from subadjacent.service.writer import Writer
+from subadjacent.service.writer import Changes, Writer
 
 log = logging.getLogger(__name__)
 
-READERS = 4
-"""Connections that read: more would wait for the two cores, not for the disk."""
+T = TypeVar("T")
 
 STATE_ORDER = {"alarm": 0, "calm": 1, "learning": 1, "muted": 2}
 """The order in which series are listed."""
@@ -45,9 +49,6 @@ class SeriesRegistry:
     def __init__(self, settings: Settings, folder: Path) -> None:
         self.settings, self.folder = settings, folder
         self._tables = connect(folder)
-        self._readers: LifoQueue[sqlite3.Connection] = LifoQueue()
-        for _ in range(READERS):
-            self._readers.put(connect_reader(folder))
         self.models = Models(self._tables, folder / "models")
         self.listeners = Listeners(settings.limits.listeners)
         self.series: dict[str, LiveSeries] = {}
@@ -56,6 +57,8 @@ class SeriesRegistry:
             self._remember(LiveSeries(columns))
         self.on_alarm: list[Callable[[Changes, LiveSeries, dict[str, Any], str], None]] = []
         self.chores: list[Callable[[Changes], None]] = []
+        self.false_alarms: dict[str, str | float] = {}
+        """The rate of alarms of series that are polled, by name."""
         last = self._tables.execute(
             "select seq from sqlite_sequence where name = 'series'"
         ).fetchone()
@@ -80,18 +83,20 @@ class SeriesRegistry:
         self.listeners.close()
         await self.writer.stop(self._keep_all)
         self.process.end()
-        while not self._readers.empty():
-            self._readers.get().close()
         self._tables.close()
 
-    @contextmanager
-    def reader(self) -> Iterator[sqlite3.Connection]:
-        """Borrow a connection that reads."""
-        connection = self._readers.get()
-        try:
-            yield connection
-        finally:
-            self._readers.put(connection)
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Read the tables in a thread: the event loop does not wait for the disk."""
+
+        def read() -> T:
+            with self.reader() as tables:
+                return work(tables)
+
+        return await asyncio.to_thread(read)
+
+    def reader(self) -> AbstractContextManager[sqlite3.Connection]:
+        """A connection that reads, closed after use; it never waits for the writer."""
+        return closing(connect_reader(self.folder))
 
     # called by the writer
 
@@ -115,25 +120,23 @@ class SeriesRegistry:
         """Send events to listeners."""
         self.listeners.publish(events)
 
-    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
-        """Begin to score rows; streams learn while the results are written."""
-        found = self.process.score(calls)
-        self.process.learn_meanwhile()
-        return found
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
+        """Score rows of several series."""
+        return self.process.score(calls)
 
     def learn(self) -> bool:
         """Let streams learn while nothing else is to be done."""
         return self.process.learn()
 
     def do_chores(self, changes: Changes) -> None:
-        """Do what can wait, such as deleting old rows."""
+        """Do deferred work, such as deleting old rows."""
         for chore in self.chores:
             chore(changes)
 
     # called for clients, in the event loop
 
     def find(self, name: str) -> LiveSeries:
-        """The series of a name; refused where there is none."""
+        """The series with this name; raise a refusal if there is none."""
         if (series := self.series.get(name)) is None:
             raise not_found("series", name)
         return series
@@ -149,11 +152,15 @@ class SeriesRegistry:
             found, key=lambda one: (STATE_ORDER[one["state"]], -one["severity"], one["name"])
         )
 
-    async def push(self, name: str, batch: RowBatch, *, patient: bool = False) -> PushResult:
-        """Accept rows of a series; a new name is a new series."""
-        push = Push(self, name, batch)
-        found: PushResult = await self.writer.push(push, len(batch), patient=patient)
-        return found
+    async def push(
+        self, name: str, batch: RowBatch, *, patient: bool = False, quiet: bool = False
+    ) -> dict[str, Any]:
+        """Accept rows of a series; a new name is a new series.
+
+        ``quiet`` rows are of the past: their alarms are kept, but no webhook is sent.
+        """
+        push = Push(self, name, batch, quiet=quiet)
+        return await self.writer.push(push, len(batch), patient=patient)
 
     async def acknowledge(self, key: int, note: str) -> dict[str, Any]:
         """Mark an alarm as seen."""
@@ -165,8 +172,7 @@ class SeriesRegistry:
             )
             return self._publish_alarm(changes, key)
 
-        found: dict[str, Any] = await self.writer.do(work)
-        return found
+        return await self.writer.do(work)
 
     async def mark_normal(self, key: int) -> dict[str, Any]:
         """Mark an alarm as normal: the series learns from its rows."""
@@ -178,47 +184,49 @@ class SeriesRegistry:
             self.restore_stream(changes.tables, series)
             try:
                 number = alarm["number"] - series.first_number
-                accepted = self.process.accept_alarm(series.id, number)
+                accepted = self.process.call(accept_alarm, series.id, number)
             except InputError:
                 # the stream does not know it: of long ago, or of a model that was replaced since
                 pass
             else:
                 write_alarm(changes.tables, series, accepted)
                 series.write(changes.tables)
-                series.write_snapshot(changes.tables, self.process.save(series.id))
+                series.write_snapshot(changes.tables, self.process.call(save, series.id))
             changes.tables.execute(
                 "update alarms set acknowledged = 1, normal = 1 where id = ?", (key,)
             )
             self.publish_series(changes, series)
             return self._publish_alarm(changes, key)
 
-        found: dict[str, Any] = await self.writer.do(work)
-        return found
+        return await self.writer.do(work)
 
     async def mute(self, name: str, seconds: float | None) -> dict[str, Any]:
         """Send no webhooks for a series for a while; None ends that."""
 
-        def work(changes: Changes) -> dict[str, Any]:
-            series = self.find(name)
-            changes.touched.add(series.id)
+        def change(changes: Changes, series: LiveSeries) -> None:
             series.muted_until = None if seconds is None else clock.time() + seconds
             series.write(changes.tables)
-            return self.publish_series(changes, series)
 
-        found: dict[str, Any] = await self.writer.do(work)
-        return found
+        return await self._change(name, change)
 
     async def switch(self, name: str, model: str | None) -> dict[str, Any]:
         """Assess a series with another model, or without one."""
 
+        def change(changes: Changes, series: LiveSeries) -> None:
+            self._switch(changes, series, model)
+
+        return await self._change(name, change)
+
+    async def _change(
+        self, name: str, change: Callable[[Changes, LiveSeries], None]
+    ) -> dict[str, Any]:
         def work(changes: Changes) -> dict[str, Any]:
             series = self.find(name)
             changes.touched.add(series.id)
-            self._switch(changes, series, model)
+            change(changes, series)
             return self.publish_series(changes, series)
 
-        found: dict[str, Any] = await self.writer.do(work)
-        return found
+        return await self.writer.do(work)
 
     async def enter_folder(self, folder: Path) -> None:
         """Enter the model of a folder under its name, unless it is known already."""
@@ -304,13 +312,20 @@ class SeriesRegistry:
         for table in ("rows", "alarms", "snapshots"):
             changes.tables.execute(f"delete from {table} where series = ?", (series.id,))
         changes.tables.execute("delete from series where id = ?", (series.id,))
+        changes.tables.execute("delete from polled where name = ?", (series.name,))
         self._forget(series)
         changes.events.append(LiveEvent("deleted", series.name, lambda: {"name": series.name}))
+
+    def stream_start(self, name: str, channels: tuple[str, ...], model: int | None) -> StreamStart:
+        """What the stream of a series begins with."""
+        folder = self.models.place(model)
+        return StreamStart(channels, name, folder, false_alarms=self.false_alarms.get(name))
 
     def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
         """Have the stream of a series in the scoring process."""
         try:
-            series.restore_stream(tables, self.process, self.models.place(series.model))
+            start = self.stream_start(series.name, series.channels, series.model)
+            series.restore_stream(tables, self.process, start)
         except (DataNotFound, ModelFileError) as error:
             raise self.model_refusal(series.name, series.model, error) from error
 
@@ -324,11 +339,11 @@ class SeriesRegistry:
         )
 
     def publish_alarm_change(
-        self, changes: Changes, series: LiveSeries, key: int, change: str
+        self, changes: Changes, series: LiveSeries, key: int, change: str, *, quiet: bool
     ) -> None:
-        """Tell listeners and webhooks of an alarm that was opened, updated or closed."""
+        """Tell listeners, and unless it is ``quiet`` webhooks, of an alarm that has changed."""
         alarm = self._publish_alarm(changes, key)
-        for follow in self.on_alarm:
+        for follow in () if quiet else self.on_alarm:
             follow(changes, series, alarm, change)
 
     def _switch(self, changes: Changes, series: LiveSeries, name: str | None) -> None:
@@ -346,7 +361,8 @@ class SeriesRegistry:
             self._publish_alarm(changes, series.open_alarm)
             series.open_alarm = None
         key = None if model is None else model.key
-        series.switch(changes.tables, self.process, key, self.models.place(key))
+        start = self.stream_start(series.name, series.channels, key)
+        series.switch(changes.tables, self.process, key, start)
         series.write(changes.tables)
 
     def _publish_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
@@ -364,7 +380,7 @@ class SeriesRegistry:
         for series in self.series.values():
             is_current = series.stream == self.process.generation
             if is_current and series.rows > series.snapshot_row:
-                series.write_snapshot(changes.tables, self.process.save(series.id))
+                series.write_snapshot(changes.tables, self.process.call(save, series.id))
 
     def _remember(self, series: LiveSeries) -> LiveSeries:
         self.series[series.name] = self._by_key[series.id] = series

@@ -1,4 +1,4 @@
-"""Deletes old rows and alarms, a few a second."""
+"""Deletes old rows and alarms, a few per second."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time as clock
 
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
-from subadjacent.service.tasks import Changes
+from subadjacent.service.writer import Changes
 
 MAX_DELETED_ROWS = 5_000
 """Rows that are deleted in one transaction: it takes some hundredths of a second."""

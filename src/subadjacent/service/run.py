@@ -12,7 +12,6 @@ import uvicorn
 from subadjacent.detectors.registry import load
 from subadjacent.errors import InputError
 from subadjacent.service.app import Background, build
-from subadjacent.service.connections import timed_protocol
 from subadjacent.service.database import lock_folder
 from subadjacent.service.demo import play
 from subadjacent.service.guard import Guard
@@ -32,7 +31,7 @@ times as many."""
 def serve(
     settings: Settings, *, listening: Callable[[str], None], background: Background | None = None
 ) -> None:
-    """Serve until SIGINT or SIGTERM; ``listening`` is told the address once there is one."""
+    """Serve until SIGINT or SIGTERM; call ``listening`` with the address once it is bound."""
     settings.check()
     with lock_folder(settings.data):
         # what is wrong with it is said before anything is served
@@ -54,7 +53,7 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
         app,
         log_config=None,
         access_log=False,
-        http=timed_protocol(settings.limits.seconds),
+        http="httptools",
         ws="none",
         lifespan="on",
         limit_concurrency=settings.limits.connections,
@@ -72,7 +71,7 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
 
 
 class _Server(uvicorn.Server):
-    """A server that lets listeners go before it waits for requests to end."""
+    """A server that disconnects event listeners before it waits for open requests."""
 
     def __init__(self, config: uvicorn.Config, app: Guard) -> None:
         super().__init__(config)

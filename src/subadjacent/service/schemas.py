@@ -156,16 +156,16 @@ class ModelRecord(BaseModel):
 
 
 class JobRecord(BaseModel):
-    """A fit in the background."""
+    """A fit in the background, and how far it is."""
 
     id: int
     name: str
-    state: Literal["running", "done", "failed"]
-    step: str
-    done: int
-    total: int
-    error: str | None
-    model: str | None = Field(description="The model that came of it.")
+    state: Literal["running", "done", "failed"] = "running"
+    step: str = "waiting"
+    done: int = 0
+    total: int = 0
+    error: str | None = None
+    model: str | None = Field(default=None, description="The model that came of it.")
 
 
 class ModelList(BaseModel):
@@ -192,7 +192,7 @@ class JobStarted(BaseModel):
 
 
 class Health(BaseModel):
-    """The service is there."""
+    """The answer of a service that runs."""
 
     status: Literal["ok"]
 

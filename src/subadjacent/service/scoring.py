@@ -16,7 +16,6 @@ import time as clock
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -31,8 +30,7 @@ from subadjacent.detectors.registry import load
 from subadjacent.errors import SubAdjacentError
 from subadjacent.methods.method import State
 from subadjacent.service.problems import Refusal, refusal_of
-from subadjacent.service.watch.rules import FACTS, WatchedStream, WatchRules
-from subadjacent.streaming.alarms import LiveAlarm
+from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
 
@@ -52,16 +50,20 @@ busy machine every group of rows does. With 0.01 rows waited for seconds where o
 
 
 class StreamStart(NamedTuple):
-    """What a stream begins with; ``saved`` is the state it continues from."""
+    """What a stream begins with; ``saved`` is the state it continues from.
+
+    ``false_alarms`` is the rate of alarms of a series that is polled, None for all others.
+    """
 
     channels: tuple[str, ...]
     name: str
     model: Path | None
     saved: SavedStream | None = None
+    false_alarms: str | float | None = None
 
 
 class ScoreCall(NamedTuple):
-    """Rows of one series to score; ``start`` is given for a stream that does not exist yet."""
+    """Rows of one series to score; ``start`` is set for a new stream."""
 
     key: int
     rows: Array
@@ -99,43 +101,34 @@ class ScoringProcess:
 
     def warm_up(self) -> None:
         """Wait until the process has imported what it needs."""
-        self._call(learn)
+        self.call(learn)
 
-    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
-        """Begin to score; the function returned waits for the results, in the order of the calls.
+    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
+        """Score rows of several series; a call that fails does not affect the others.
 
-        A call that fails does not affect the others.
+        Streams learn while the results are written: the process goes on to that by itself.
         """
-        return partial(self._result, self._submit(score, calls))
+        scored = self._submit(score, calls)
+        self._learning = self._submit(learn)
+        return self._result(scored)
 
-    def begin(self, key: int, start: StreamStart) -> None:
-        """Begin or restore a stream."""
-        self._call(begin, key, start)
+    def call(self, work: Callable[..., T], *args: Any) -> T:
+        """Run one of the functions below in the process, and wait for its result."""
+        return self._result(self._submit(work, *args))
 
-    def replay(self, key: int, rows: Array, times: list[Any] | None) -> Answer:
-        """Score rows again; return the last answer."""
-        return self._call(replay, key, rows, times)
-
-    def accept_alarm(self, key: int, number: int) -> LiveAlarm:
-        """Mark an alarm of a stream as normal."""
-        return self._call(accept_alarm, key, number)
-
-    def save(self, key: int) -> SavedStream:
-        """The state of a stream."""
-        return self._call(save, key)
-
-    def watch(self, key: int, rules: WatchRules) -> SavedStream:
-        """Report alarms of a stream by these rules from its next row on; return its state."""
-        return self._call(watch, key, rules)
+    def _result(self, future: Future[T]) -> T:
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            self.end()
+            raise Refusal(
+                503, "the scoring process ended and is being restarted: send this again"
+            ) from error
 
     def drop(self, key: int) -> None:
-        """Forget a stream; no result is waited for."""
+        """Forget a stream without waiting for its results."""
         if self._pool is not None:
             self._submit(drop, key)
-
-    def learn_meanwhile(self) -> None:
-        """Let streams learn for a moment without waiting for them."""
-        self._learning = self._submit(learn)
 
     def learn(self) -> bool:
         """Let streams learn for a moment; return whether there is more to learn."""
@@ -160,22 +153,10 @@ class ScoringProcess:
             failed.set_exception(error)
             return failed
 
-    def _call(self, work: Callable[..., T], *args: Any) -> T:
-        return self._result(self._submit(work, *args))
-
-    def _result(self, future: Future[T]) -> T:
-        try:
-            return future.result()
-        except BrokenProcessPool as error:
-            self.end()
-            raise Refusal(
-                503, "the scoring process ended and is being restarted: send this again"
-            ) from error
-
 
 # what follows runs in the worker process
 
-_streams: dict[int, SeriesStream | WatchedStream] = {}
+_streams: dict[int, SeriesStream] = {}
 _detectors: WeakValueDictionary[Path, BaseDetector] = WeakValueDictionary()
 _detector_of: dict[int, BaseDetector | None] = {}
 """Keeps a detector as long as a stream uses it."""
@@ -224,15 +205,13 @@ def begin(key: int, start: StreamStart) -> None:
     detector = None if start.model is None else _detectors.get(start.model)
     if start.model is not None and detector is None:
         detector = _detectors[start.model] = load(start.model)
+    rules = None if start.false_alarms is None else AlarmRules(contamination=start.false_alarms)
     if start.saved is None:
-        _streams[key] = SeriesStream(start.channels, detector, start.name)
+        _streams[key] = SeriesStream(start.channels, detector, start.name, rules=rules)
     else:
         facts, arrays = start.saved
         state = State(load_arrays(arrays), json.loads(facts))
-        is_watched = FACTS in state.facts
-        _streams[key] = (
-            WatchedStream.restore(state) if is_watched else SeriesStream.restore(state, detector)
-        )
+        _streams[key] = SeriesStream.restore(state, detector, rules=rules)
     _detector_of[key] = detector
 
 
@@ -253,14 +232,6 @@ def _push(key: int, rows: Array, times: list[Any] | None) -> list[Answer]:
 def accept_alarm(key: int, number: int) -> LiveAlarm:
     """Mark an alarm of a stream as normal."""
     return _streams[key].accept(number)
-
-
-def watch(key: int, rules: WatchRules) -> SavedStream:
-    """Report alarms of a stream by these rules from its next row on; return its state."""
-    stream = _streams[key]
-    assert isinstance(stream, SeriesStream)
-    _streams[key] = WatchedStream.begin(stream, rules)
-    return save(key)
 
 
 def save(key: int) -> SavedStream:

@@ -12,13 +12,19 @@ from __future__ import annotations
 import json
 import sqlite3
 import time as clock
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from subadjacent.service.request_body import RowBatch
-from subadjacent.service.scoring import SavedStream, ScoringProcess, StreamStart
+from subadjacent.service.scoring import (
+    SavedStream,
+    ScoringProcess,
+    StreamStart,
+    begin,
+    replay,
+    save,
+)
 from subadjacent.service.times import TimeKind, for_stream, show_time
 from subadjacent.streaming.answer import Answer
 
@@ -48,7 +54,7 @@ class LiveSeries:
         self.read(columns)
 
     def read(self, columns: tuple[Any, ...]) -> None:
-        """Take over what the tables say; the stream is dropped, for it may be ahead of them."""
+        """Reload from the tables; drop the stream, which may be ahead of them."""
         (
             self.id, self.name, channels, kind, self.model, self.first_row, self.first_number,
             self.rows, self.last_time, self.severity, self.warm_up,
@@ -108,16 +114,16 @@ class LiveSeries:
         }
 
     def restore_stream(
-        self, tables: sqlite3.Connection, process: ScoringProcess, model: Path | None
+        self, tables: sqlite3.Connection, process: ScoringProcess, start: StreamStart
     ) -> None:
-        """Have its stream in the process, as after its last row; ``model`` is a folder."""
+        """Have its stream in the process, as after its last row."""
         if self.stream == process.generation:
             return
         found = tables.execute(
             "select row, facts, arrays from snapshots where series = ?", (self.id,)
         ).fetchone()
         saved = None if found is None else (found[1], found[2])
-        process.begin(self.id, StreamStart(self.channels, self.name, model, saved))
+        process.call(begin, self.id, start._replace(saved=saved))
         self.snapshot_row = self.first_row if found is None else found[0]
         self._replay(tables, process, self.snapshot_row)
         self.stream = process.generation
@@ -132,7 +138,7 @@ class LiveSeries:
                 return
             values = np.frombuffer(b"".join(row[1] for row in found))
             times = for_stream([row[0] for row in found], self.time_kind)
-            self.latest = process.replay(self.id, values.reshape(len(found), -1), times)
+            self.latest = process.call(replay, self.id, values.reshape(len(found), -1), times)
             first += len(found)
 
     def switch(
@@ -140,18 +146,18 @@ class LiveSeries:
         tables: sqlite3.Connection,
         process: ScoringProcess,
         model: int | None,
-        folder: Path | None,
+        start: StreamStart,
     ) -> None:
-        """Begin a stream with another model, or none, that knows the latest rows."""
+        """Begin a stream with another model, or none, and feed it the latest rows."""
         first = max(self.rows - REPLAYED_AT_ONCE, self.oldest_row(tables))
-        process.begin(self.id, StreamStart(self.channels, self.name, folder))
+        process.call(begin, self.id, start)
         self._replay(tables, process, first)
         self.stream, self.model = process.generation, model
         (self.first_number,) = tables.execute(
             "select coalesce(max(number), 0) from alarms where series = ?", (self.id,)
         ).fetchone()
         self.first_row = first
-        self.write_snapshot(tables, process.save(self.id))
+        self.write_snapshot(tables, process.call(save, self.id))
 
     def oldest_row(self, tables: sqlite3.Connection) -> int:
         """Its first row that is still kept."""

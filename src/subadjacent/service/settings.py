@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
@@ -52,7 +53,7 @@ class Limits(Section):
     days_ahead: Annotated[float, Field(gt=0)] = 1.0
     """That a row may be dated ahead of the service's clock."""
     seconds: Annotated[float, Field(gt=0)] = 30.0
-    """That a client may take to send a request."""
+    """That a client may take to send the body of a request."""
 
 
 class Retention(Section):
@@ -120,23 +121,43 @@ class Settings(Section):
 
 def read_settings(path: Path | None, **options: object) -> Settings:
     """Settings of a TOML file; options that are not None win."""
-    found: dict[str, object] = {}
-    if path is not None:
-        if not path.is_file():
-            raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
-        try:
-            found = tomllib.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(f"{path} must be TOML ({error})") from error
+    found = {} if path is None else read_toml(path)
     found |= {name: value for name, value in options.items() if value is not None}
     try:
         settings = Settings.model_validate(found)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise InputError(
-            f"{path or 'options'}: {place} is not as it must be; {first['msg']}, "
-            f"got {first['input']!r}"
-        ) from error
+        where = "" if path is None else f"{path}: "
+        raise InputError(where + first_fault(error, "docs/service.md")) from error
     settings.check()
     return settings
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The settings that a TOML file holds."""
+    if not path.is_file():
+        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} must be TOML ({error})") from error
+
+
+def first_fault(error: ValidationError, page: str, queries: Sequence[str] = ()) -> str:
+    """The first wrong setting in one sentence; ``page`` lists the settings."""
+    found = error.errors()[0]
+    place = list(found["loc"])
+    if place[:1] == ["queries"] and len(place) > 1:
+        place[1] = queries[int(place[1])]
+    named = ".".join(str(part) for part in place if not str(part).startswith("function-"))
+    kind, message = found["type"], found["msg"].removeprefix("Value error, ")
+    if kind == "missing":
+        return f"{named} must be given" + (" (--prometheus URL)" if named == "prometheus" else "")
+    if kind == "extra_forbidden":
+        return f"{named} is no setting; {page} lists them"
+    if kind == "value_error" and isinstance(found["input"], dict):
+        # of several settings together: the sentence names them
+        return f"{named}.{message}".lstrip(".")
+    message = message.removeprefix("duration ").removeprefix("contamination ")
+    shown = "got " not in message and "password" not in message
+    came = f"; got {found['input']!r}" if shown else ""
+    return f"{named} {message[:1].lower()}{message[1:]}{came}"

@@ -22,7 +22,7 @@ FURTHEST_ZONE = 14.0 * HOUR
 
 
 class TimeKind(StrEnum):
-    """How a series writes its times; one kind a series."""
+    """How the times of a series are written; a series has one kind."""
 
     none = "none"  # no times: rows are counted
     number = "number"  # plain numbers
@@ -31,7 +31,7 @@ class TimeKind(StrEnum):
 
 
 def read_time(value: Any) -> tuple[float, TimeKind]:
-    """A time as it came in JSON, as a number and the kind that it is of."""
+    """Read a time from JSON as a number, and its kind."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -51,7 +51,7 @@ def read_time(value: Any) -> tuple[float, TimeKind]:
 
 
 def read_times(values: Sequence[Any]) -> tuple[list[float], TimeKind]:
-    """Times of rows that came together: all of one kind."""
+    """Read the times of one batch of rows, which must all be of one kind."""
     times, kind = [], None
     for value in values:
         time, own = read_time(value)
@@ -74,7 +74,7 @@ def check_dates(times: Sequence[float] | None, kind: TimeKind) -> None:
 
 
 def check_ahead(times: Sequence[float] | None, kind: TimeKind, days: float, now: float) -> None:
-    """Refuse dates too far ahead of our clock: all rows after one of them would come late.
+    """Refuse dates too far ahead of our clock: every row after them would be late.
 
     Dates without a zone are those of a clock that may be half a day ahead, or more.
     """
@@ -108,11 +108,12 @@ def from_stream(time: Any) -> float | None:
     return None if time is None else float(time)
 
 
-def show_time(time: float | None, kind: TimeKind) -> float | str | None:
-    """A time as clients read it."""
-    if time is None or kind is TimeKind.number or kind is TimeKind.none:
-        return time
-    moment = datetime.fromtimestamp(time, UTC)
+def show_time(time: float | datetime | None, kind: TimeKind) -> float | str | None:
+    """A time of the tables or of a stream as clients read it."""
+    if not isinstance(time, datetime):
+        if time is None or kind is TimeKind.number or kind is TimeKind.none:
+            return time
+        time = datetime.fromtimestamp(time, UTC)
     if kind is TimeKind.local:
-        return moment.replace(tzinfo=None).isoformat()
-    return moment.isoformat().replace("+00:00", "Z")
+        return time.replace(tzinfo=None).isoformat()
+    return time.isoformat().replace("+00:00", "Z")

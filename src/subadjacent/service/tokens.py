@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 
 from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
@@ -12,62 +11,48 @@ from subadjacent.service.problems import Refusal
 
 log = logging.getLogger(__name__)
 
-READ, WRITE = RIGHTS = ("read", "write")
+_, WRITE = RIGHTS = ("read", "write")
 MIN_TOKEN_LENGTH = 16
 """Characters of a token: fewer could be guessed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Tokens for reading and for writing; without any, everything is allowed."""
-
-    read: tuple[bytes, ...] = ()
-    write: tuple[bytes, ...] = ()
-
-    @property
-    def are_required(self) -> bool:
-        """Whether a request needs a token."""
-        return bool(self.read or self.write)
-
-    def check(self, header: bytes | None, *, writes: bool) -> None:
-        """Refuse a request whose ``Authorization`` does not allow it."""
-        if not self.are_required:
-            return
-        kind, _, token = (header or b"").strip().partition(b" ")
-        if kind.lower() != b"bearer" or not token:
-            raise Refusal(401, "a token is needed: send it as 'Authorization: Bearer TOKEN'")
-        given = token.strip()
-        # every token is compared, whichever fits: time tells nothing
-        may_write = sum(hmac.compare_digest(given, known) for known in self.write)
-        may_read = sum(hmac.compare_digest(given, known) for known in self.read)
-        if not may_write and not may_read:
-            raise Refusal(401, "the token is not known: ask whoever runs the service for one")
-        if writes and not may_write:
-            raise Refusal(403, "the token is for reading; this request needs one for writing")
-
-
 class TokenFile:
-    """The tokens of a file, as it is now: one that is taken out of it is refused from then on.
+    """The current tokens of a file; a removed token is refused at once.
 
-    A file that is wrong, or gone, is logged once, and the earlier tokens stay: replacing
-    the file must neither open the service nor lock everybody out.
+    Without a file, everything is allowed. A file that is wrong, or gone, is logged once, and the
+    earlier tokens stay: replacing the file must neither open the service nor lock everybody out.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._seen = self._mark()
-        self._tokens = read_tokens(path)
+        self._rights = {} if path is None else read_tokens(path)
 
     def check(self, header: bytes | None, *, writes: bool) -> None:
         """Refuse a request whose ``Authorization`` does not allow it."""
-        mark = self._mark()
-        if mark != self._seen:
+        if self._path is None:
+            return
+        self._read_again(self._path)
+        kind, _, token = (header or b"").strip().partition(b" ")
+        if kind.lower() != b"bearer" or not token:
+            raise Refusal(401, "a token is needed: send it as 'Authorization: Bearer TOKEN'")
+        given = token.strip()
+        # every token is compared, whichever fits: time tells nothing
+        rights = {
+            right for known, right in self._rights.items() if hmac.compare_digest(given, known)
+        }
+        if not rights:
+            raise Refusal(401, "the token is not known: ask whoever runs the service for one")
+        if writes and WRITE not in rights:
+            raise Refusal(403, "the token is for reading; this request needs one for writing")
+
+    def _read_again(self, path: Path) -> None:
+        if (mark := self._mark()) != self._seen:
             self._seen = mark
             try:
-                self._tokens = read_tokens(self._path)
+                self._rights = read_tokens(path)
             except (SubAdjacentError, OSError, UnicodeDecodeError) as error:
                 log.warning("the tokens stay as they were: %s", error)
-        self._tokens.check(header, writes=writes)
 
     def _mark(self) -> tuple[int, int, int] | None:
         """What differs where a file was replaced or written to."""
@@ -80,13 +65,11 @@ class TokenFile:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def read_tokens(path: Path | None) -> Tokens:
+def read_tokens(path: Path) -> dict[bytes, str]:
     """Tokens of a file with lines ``read TOKEN`` and ``write TOKEN``; # begins a remark."""
-    if path is None:
-        return Tokens()
     if not path.is_file():
         raise DataNotFound(f"{path} is not there; --token-file needs a file of tokens")
-    found: dict[str, list[bytes]] = {right: [] for right in RIGHTS}
+    found: dict[bytes, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -97,7 +80,9 @@ def read_tokens(path: Path | None) -> Tokens:
                 f"{path}, line {number} must be 'read TOKEN' or 'write TOKEN' with a token of at "
                 f"least {MIN_TOKEN_LENGTH} characters; it is something else"
             )
-        found[words[0]].append(words[1].encode())
-    if not any(found.values()):
+        token = words[1].encode()
+        # one that stands there for both may write
+        found[token] = WRITE if WRITE in (words[0], found.get(token)) else words[0]
+    if not found:
         raise InputError(f"{path} must hold a token; it holds none: add a line 'write TOKEN'")
-    return Tokens(tuple(found[READ]), tuple(found[WRITE]))
+    return found

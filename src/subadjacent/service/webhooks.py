@@ -11,7 +11,7 @@ import asyncio
 import json
 import logging
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 
@@ -19,7 +19,7 @@ from subadjacent.service.problems import Refusal
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Webhook
-from subadjacent.service.tasks import Changes
+from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import CLOSED, OPENED
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class Webhooks:
             registry.on_alarm.append(self.follow)
 
     def start(self) -> None:
-        """Begin with what is left of the last time."""
+        """Start sending, first the deliveries that the last run left."""
         self._tasks = [
             asyncio.create_task(self._send_all(address, wake))
             for address, wake in zip(self._addresses, self._wake, strict=True)
@@ -118,7 +118,9 @@ class Webhooks:
             if problem is None:
                 break
             # the rest of an address may hold a secret
-            log.warning("a webhook to %s was not delivered: %s", httpx2.URL(url).host, problem)
+            log.warning(
+                "a webhook to %s was not delivered: %s", httpx2.URL(url).host, problem.reason
+            )
             if problem.is_final:
                 break
             await asyncio.sleep(pause)
@@ -139,10 +141,11 @@ class Webhooks:
                 return
 
 
-class _Problem(str):
+class _Problem(NamedTuple):
     """Why an alarm was not delivered, and whether another try would be in vain."""
 
-    is_final = False
+    reason: str
+    is_final: bool = False
 
 
 async def _post(client: httpx2.AsyncClient, url: str, body: str) -> _Problem | None:
@@ -154,9 +157,7 @@ async def _post(client: httpx2.AsyncClient, url: str, body: str) -> _Problem | N
     except TimeoutError:
         return _Problem(f"no answer within {TIMEOUT:g} seconds")
     except httpx2.HTTPError as error:
-        return _Problem(f"{type(error).__name__}")
+        return _Problem(type(error).__name__)
     if response.is_success:
         return None
-    problem = _Problem(f"status {status}")
-    problem.is_final = 400 <= status < 500 and status not in RETRIED_STATUSES
-    return problem
+    return _Problem(f"status {status}", 400 <= status < 500 and status not in RETRIED_STATUSES)

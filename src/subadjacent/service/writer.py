@@ -2,8 +2,7 @@
 
 A request is answered when its transaction is on disk. While the disk is busy with one group of
 requests the next one gathers, so a thousand requests a second take some dozen commits. All rows of
-a group are scored in one call of the scoring process. On a busy machine the next group is scored
-while one is written: two processes that wait for each other get half the share of the cores.
+a group are scored in one call of the scoring process.
 """
 
 from __future__ import annotations
@@ -15,15 +14,21 @@ import sqlite3
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal, refusal_of
 from subadjacent.service.scoring import ScoreCall, ScoredRows
-from subadjacent.service.tasks import Changes, Push, Task, TaskGroup, Work
+
+if TYPE_CHECKING:
+    from subadjacent.service.pushes import Push
+    from subadjacent.service.registry import SeriesRegistry
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 GATHER_SECONDS = 0.01
 """From the beginning of one transaction to that of the next, while several requests come at a time:
@@ -36,24 +41,53 @@ CHORE_SECONDS = 1.0
 MAX_TASKS = 10_000
 """Queued tasks; beyond that, clients are told to send again later."""
 
+MAX_GROUP_TASKS, MAX_GROUP_ROWS = 200, 2_000
+"""Tasks and rows of one transaction; the rest wait about a tenth of a second."""
 
-class Owner(Protocol):
-    """The in-memory state that mirrors the tables."""
 
-    def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
-        """Reload these series from the tables after a rollback."""
+@dataclass(slots=True, eq=False)
+class Changes:
+    """The table changes of one task, and the events and callbacks that follow.
 
-    def publish(self, events: list[LiveEvent]) -> None:
-        """Send events to listeners; called in the event loop."""
+    ``touched`` are series whose state in memory must follow the tables. Once all is on disk,
+    ``events`` are sent to listeners and ``then`` is called in the event loop; ``undo`` is called if
+    the transaction fails.
+    """
 
-    def score(self, calls: Sequence[ScoreCall]) -> Callable[[], list[ScoredRows | Exception]]:
-        """Begin to score rows of several series; return a function that waits for the results."""
+    tables: sqlite3.Connection
+    touched: set[int] = field(default_factory=set)
+    events: list[LiveEvent] = field(default_factory=list)
+    then: list[Callable[[], None]] = field(default_factory=list)
+    undo: list[Callable[[], None]] = field(default_factory=list)
 
-    def learn(self) -> bool:
-        """Learn while idle; return whether there is more to learn."""
+    def add(self, other: Changes) -> None:
+        """Take over the changes of another task."""
+        self.touched |= other.touched
+        self.events += other.events
+        self.then += other.then
+        self.undo += other.undo
 
-    def do_chores(self, changes: Changes) -> None:
-        """Run periodic maintenance; called about every second."""
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """Queued work, or a push of rows, and the future of its result."""
+
+    future: asyncio.Future[Any]
+    work: Callable[[Changes], Any] | Push
+    rows: int = 0
+    since: float = field(default_factory=clock.monotonic)
+    call: ScoreCall | None = None
+    scored: ScoredRows | Exception | None = None
+
+    def run(self, changes: Changes) -> Any:
+        """Do the work, or write the scored rows."""
+        if callable(self.work):
+            return self.work(changes)
+        return self.work.finish(changes, self.call, self.scored)
+
+
+Done = list[tuple[Task, Any, Refusal | None]]
+"""Tasks with their result, or the refusal of those that failed."""
 
 
 class Writer:
@@ -62,7 +96,7 @@ class Writer:
     def __init__(
         self,
         tables: sqlite3.Connection,
-        owner: Owner,
+        owner: SeriesRegistry,
         *,
         max_rows: int,
         max_seconds: float = math.inf,
@@ -81,7 +115,7 @@ class Writer:
         """Start the thread."""
         self._thread.start()
 
-    async def stop(self, last: Work) -> None:
+    async def stop(self, last: Callable[[Changes], None]) -> None:
         """Finish all queued tasks, run ``last``, then end the thread."""
         try:
             await self.do(last)
@@ -103,14 +137,16 @@ class Writer:
         """The number of queued tasks."""
         return len(self._urgent) + len(self._patient)
 
-    async def do(self, work: Work, *, patient: bool = False) -> Any:
+    async def do(self, work: Callable[[Changes], T], *, patient: bool = False) -> T:
         """Run work in a transaction; return its committed result. ``patient`` work runs last."""
-        return await self._add(Task(self._loop.create_future(), work), patient=patient)
+        found: T = await self._add(Task(self._loop.create_future(), work), patient=patient)
+        return found
 
-    async def push(self, push: Push, rows: int, *, patient: bool = False) -> Any:
-        """Score and write a push; return its result once committed."""
-        task = Task(self._loop.create_future(), None, push, rows)
-        return await self._add(task, patient=patient)
+    async def push(self, push: Push, rows: int, *, patient: bool = False) -> dict[str, Any]:
+        """Score and write a push; return its record once committed."""
+        task = Task(self._loop.create_future(), push, rows)
+        found: dict[str, Any] = await self._add(task, patient=patient)
+        return found
 
     async def _add(self, task: Task, *, patient: bool) -> Any:
         with self._wake:
@@ -140,50 +176,45 @@ class Writer:
 
     def _run(self) -> None:
         last_chore = clock.monotonic()
-        ahead: TaskGroup | None = None
-        while (group := ahead or self._next_group()) is not None:
-            ahead = self._do(group) if group.tasks else None
-            if ahead is None and len(group.tasks) > 1:
-                clock.sleep(max(0.0, group.began + GATHER_SECONDS - clock.monotonic()))
+        while not self._stopping or self.tasks_waiting:
+            began = clock.monotonic()
+            if group := self._next_group():
+                self._write(group)
+                if len(group) > 1:
+                    clock.sleep(max(0.0, began + GATHER_SECONDS - clock.monotonic()))
+            elif not self._learn():
+                with self._wake:
+                    if not self.tasks_waiting and not self._stopping:
+                        self._wake.wait(CHORE_SECONDS)
             # busy or not: chores must not wait for ever
             if clock.monotonic() >= last_chore + CHORE_SECONDS:
-                self._do_chores()
+                nobody = self._loop.create_future()
+                nobody.cancel()
+                self._write([Task(nobody, self._owner.do_chores)])
                 last_chore = clock.monotonic()
 
-    def _next_group(self) -> TaskGroup | None:
-        """The next group of tasks; empty if none is queued; None once stopped."""
-        with self._wake:
-            if not self._urgent and not self._patient and self._stopping:
-                return None
-            idle = not self._urgent and not self._patient
-        if idle and not self._learn():
-            with self._wake:
-                if not self._urgent and not self._patient and not self._stopping:
-                    self._wake.wait(CHORE_SECONDS)
-        with self._wake:
-            return self._fill(TaskGroup())
+    def _next_group(self) -> list[Task]:
+        """Tasks that share the next transaction.
 
-    def _fill(self, group: TaskGroup) -> TaskGroup:
-        while self._urgent and group.fits(self._urgent[0]):
-            group.add(self._urgent.popleft())
-        if self._patient and group.fits(self._patient[0]):
-            group.add(self._patient.popleft())
-        self.rows_waiting -= group.rows
+        Pushes are scored before anything is done, so one that follows other work, or another push
+        to its series, waits for the transaction after.
+        """
+        group: list[Task] = []
+        names: set[str | None] = set()
+        rows = 0
+        with self._wake:
+            # of what is patient, one task at a time
+            for queue, most in ((self._urgent, MAX_GROUP_TASKS), (self._patient, 1)):
+                for _ in range(min(most, MAX_GROUP_TASKS - len(group), len(queue))):
+                    name = None if callable(queue[0].work) else queue[0].work.name
+                    may_join = name is None or names.isdisjoint((None, name))
+                    if rows >= MAX_GROUP_ROWS or not may_join:
+                        break
+                    names.add(name)
+                    rows += queue[0].rows
+                    group.append(queue.popleft())
+            self.rows_waiting -= rows
         return group
-
-    def _score_ahead(self, group: TaskGroup) -> TaskGroup | None:
-        """Begin to score the next group before this one is written, where requests pile up."""
-        if clock.monotonic() < group.began + GATHER_SECONDS:
-            return None
-        with self._wake:
-            # work that is patient would wait for as long as rows pile up
-            if self._patient and self._patient[0].push is None:
-                return None
-            ahead = self._fill(TaskGroup(before=group))
-        if not ahead.tasks:
-            return None
-        self._begin_scoring(ahead)
-        return ahead
 
     def _learn(self) -> bool:
         try:
@@ -192,48 +223,41 @@ class Writer:
             log.exception("streams could not learn")
             return False
 
-    def _do(self, group: TaskGroup) -> TaskGroup | None:
-        """Run a group in one transaction; return the next group if it is being scored."""
-        changes, ahead = Changes(self._tables, touched=group.touched), None
+    def _write(self, group: list[Task]) -> None:
+        """Run a group in one transaction, and answer it."""
+        changes = Changes(self._tables)
         try:
             self._tables.execute("begin immediate")
-            if group.results is None:
-                self._begin_scoring(group)
-            self._finish_scoring(group)
-            ahead = self._score_ahead(group)
-            done = [(task, *self._run_task(task, changes)) for task in group.tasks]
+            self._score(group, changes)
+            done: Done = [(task, *self._run_task(task, changes)) for task in group]
             self._tables.execute("commit")
         except Exception as error:
             refusal = self._roll_back(error, changes)
-            self._deliver([(task, None, refusal) for task in group.tasks], Changes(self._tables))
-        else:
-            self._deliver(done, changes)
-        return ahead
+            done, changes = [(task, None, refusal) for task in group], Changes(self._tables)
+        self._loop.call_soon_threadsafe(self._deliver, done, changes)
 
-    def _begin_scoring(self, group: TaskGroup) -> None:
-        """Score all pushes in one call; store an error of preparing one in its task."""
-        calls = []
-        for task in group.tasks:
+    def _score(self, group: list[Task], changes: Changes) -> None:
+        """Score the rows of all pushes in one call; each task gets its result or error."""
+        calls: dict[Task, ScoreCall] = {}
+        for task in group:
+            if callable(task.work):
+                continue
             try:
-                task.call = None if task.push is None else task.push.prepare(self._tables)
+                task.call = task.work.prepare(self._tables)
             except Exception as error:
                 task.scored = error
             if task.call is not None:
-                calls.append(task.call)
+                calls[task] = task.call
+        if not calls:
+            return
         # whatever happens from here on, their streams may be ahead of the tables
-        group.touched |= {call.key for call in calls}
-        group.results = self._owner.score(calls) if calls else list
-
-    def _finish_scoring(self, group: TaskGroup) -> None:
-        """Wait for the scores; store each result or error in its task."""
-        assert group.results is not None
-        called = [task for task in group.tasks if task.call is not None]
+        changes.touched |= {call.key for call in calls.values()}
         try:
-            found = group.results()
+            scored = self._owner.score(list(calls.values()))
         except Refusal as refusal:
-            found = [refusal] * len(called)
-        for task, scored in zip(called, found, strict=True):
-            task.scored = scored
+            scored = [refusal] * len(calls)
+        for task, found in zip(calls, scored, strict=True):
+            task.scored = found
 
     def _run_task(self, task: Task, group: Changes) -> tuple[Any, Refusal | None]:
         """Run one task; if it fails, undo only its own changes."""
@@ -258,17 +282,6 @@ class Writer:
         group.add(own)
         return result, None
 
-    def _do_chores(self) -> None:
-        changes = Changes(self._tables)
-        try:
-            self._tables.execute("begin immediate")
-            self._owner.do_chores(changes)
-            self._tables.execute("commit")
-        except Exception as error:
-            self._roll_back(error, changes)
-        else:
-            self._deliver([], changes)
-
     def _roll_back(self, error: Exception, changes: Changes) -> Refusal:
         """Roll a transaction back. This thread must never die: there is no other."""
         refusal = refusal_of(error)
@@ -289,22 +302,15 @@ class Writer:
             undo()
         self._owner.undo(changes.touched, self._tables)
 
-    def _deliver(
-        self,
-        done: list[tuple[Task, Any, Refusal | None]],
-        changes: Changes,
-    ) -> None:
-        def deliver() -> None:
-            for task, result, refusal in done:
-                # whoever asked may have gone
-                if task.future.done():
-                    continue
-                if refusal is None:
-                    task.future.set_result(result)
-                else:
-                    task.future.set_exception(refusal)
-            self._owner.publish(changes.events)
-            for follow in changes.then:
-                follow()
-
-        self._loop.call_soon_threadsafe(deliver)
+    def _deliver(self, done: Done, changes: Changes) -> None:
+        for task, result, refusal in done:
+            # whoever asked may have gone
+            if task.future.done():
+                continue
+            if refusal is None:
+                task.future.set_result(result)
+            else:
+                task.future.set_exception(refusal)
+        self._owner.publish(changes.events)
+        for follow in changes.then:
+            follow()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ from torch import Tensor, nn
 
 from subadjacent.data.windows import Windows
 from subadjacent.durable import try_writing, whole_file
-from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
+from subadjacent.errors import InputError, ModelFileError
 from subadjacent.training.group import ALONE, Group
 from subadjacent.training.history import Epoch
-from subadjacent.training.step import Optimizers, parameters_of
+from subadjacent.training.step import Optimizers
 from subadjacent.training.stopping import EarlyStopping
 
 SCHEMA = 2
@@ -99,10 +98,21 @@ def load_checkpoint(
     """
     facts, tensors = group.led(lambda: _read(path, fingerprint))
     try:
-        return _restore(facts, tensors, model, optimizers)
-    except KeyError as error:
-        raise ModelFileError(f"{path} is damaged: {error} is missing") from error
-    except (TypeError, ValueError, AttributeError, RuntimeError) as error:
+        model.load_state_dict(_under("model.", tensors))
+        for which, optimizer in enumerate(optimizers):
+            moments: dict[int, dict[str, Tensor]] = {}
+            for name, value in _under(f"adam.{which}.", tensors).items():
+                number, _, moment = name.partition(".")
+                moments.setdefault(int(number), {})[moment] = value
+            groups = optimizer.state_dict()["param_groups"]
+            optimizer.load_state_dict({"state": moments, "param_groups": groups})
+        return TrainingState(
+            EarlyStopping(**facts["stopping"]),
+            _under("best.", tensors),
+            [Epoch(**epoch) for epoch in facts["history"]],
+        )
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        # hash and fingerprint fit: written by another version, or forged
         raise ModelFileError(f"{path} is damaged: {error}") from error
 
 
@@ -170,68 +180,6 @@ def fingerprint(windows: Windows, validation: Windows, settings: dict[str, Any])
     for tensor in (windows.values, windows.starts, validation.starts):
         digest.update(tensor.cpu().contiguous().numpy().data)
     return digest.hexdigest()[:32]
-
-
-def _restore(
-    facts: dict[str, Any],
-    tensors: dict[str, Tensor],
-    model: nn.Module,
-    optimizers: Optimizers,
-) -> TrainingState:
-    stopping = EarlyStopping(**facts["stopping"])
-    require_whole("patience", stopping.patience, least=1)
-    require_whole("waited", stopping.waited, least=0)
-    history = [Epoch(**epoch) for epoch in facts["history"]]
-    if [epoch.number for epoch in history] != list(range(1, len(history) + 1)):
-        raise InputError("epochs in the history must be numbered 1, 2, …")
-    for epoch in history:
-        require_number("seconds", epoch.seconds, least=0)
-
-    weights, best = model.state_dict(), _under("best.", tensors)
-    _check_shapes("model.", _under("model.", tensors), weights)
-    # until an epoch gave a finite error there are no best weights
-    if best or stopping.best < math.inf:
-        _check_shapes("best.", best, weights)
-
-    prefixes = tuple(f"adam.{which}." for which in range(len(optimizers)))
-    for name in tensors:
-        if name.startswith("adam.") and not name.startswith(prefixes):
-            raise InputError(f"{name} belongs to no weight")
-    moments = [
-        _moments(prefix, tensors, parameters_of(optimizer))
-        for prefix, optimizer in zip(prefixes, optimizers, strict=True)
-    ]
-    model.load_state_dict(_under("model.", tensors))
-    for optimizer, state in zip(optimizers, moments, strict=True):
-        groups = optimizer.state_dict()["param_groups"]
-        optimizer.load_state_dict({"state": state, "param_groups": groups})
-    return TrainingState(stopping, best, history)
-
-
-def _moments(
-    prefix: str, tensors: dict[str, Tensor], parameters: list[Tensor]
-) -> dict[int, dict[str, Tensor]]:
-    """Adam's moments of each parameter."""
-    moments: dict[int, dict[str, Tensor]] = {}
-    for name, value in _under(prefix, tensors).items():
-        number, _, moment = name.partition(".")
-        if not number.isdecimal() or int(number) >= len(parameters):
-            raise InputError(f"{prefix}{name} belongs to no weight")
-        moments.setdefault(int(number), {})[moment] = value
-    for index, saved in moments.items():
-        shaped = torch.empty_like(parameters[index], device="meta")
-        expected = {"step": torch.empty(()), "exp_avg": shaped, "exp_avg_sq": shaped}
-        _check_shapes(f"{prefix}{index}.", saved, expected)
-    return moments
-
-
-def _check_shapes(prefix: str, saved: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
-    for name in sorted(saved.keys() | expected.keys()):
-        shape, wanted = (
-            tuple(tensors[name].shape) if name in tensors else None for tensors in (saved, expected)
-        )
-        if shape != wanted:
-            raise InputError(f"{prefix}{name} must have shape {wanted}; got {shape}")
 
 
 def _not_writable(path: Path, reason: object) -> InputError:

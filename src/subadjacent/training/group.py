@@ -1,6 +1,6 @@
 """The processes that train one network together, each on its share of every batch.
 
-They are started by ``torchrun`` or by Ray Train, one for each GPU or each few cores. All do the
+They are started by ``torchrun``, one for each GPU or each few cores. All do the
 same work, with the exceptions here: a batch is shared out, gradients are added up, and the first
 process alone writes files and logs. A process that was started alone is a group of its own.
 """
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class BatchShare(NamedTuple):
-    """A process's share of some windows: from ``first`` to ``last``, the latter left out.
+    """A process's share of a batch: windows ``first`` to ``last`` (exclusive).
 
     ``weight`` is its share of the whole. A process for which no window is left takes the
     first one, with no weight: it then runs, and draws at random, as the others do.
@@ -110,7 +110,7 @@ _here = ALONE
 
 
 def current() -> Group:
-    """The group that this process has joined; one of its own as long as it has not."""
+    """The group that this process has joined, or a group of this process alone."""
     return _here
 
 

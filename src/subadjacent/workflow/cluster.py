@@ -45,20 +45,6 @@ class LostWork(SubAdjacentError, RuntimeError):  # noqa: N818 — reads as a fac
 
 
 @contextmanager
-def needs_ray(what: str) -> Iterator[None]:
-    """Raise an error that names the extra, where Ray is missing; ``what`` needs it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in ("ray", "fsspec"):
-            raise
-        raise MissingPackage(
-            f"{what} needs {package}, which is not installed: pip install 'subadjacent[ray]'"
-        ) from error
-
-
-@contextmanager
 def connected(workers: int | None = None) -> Iterator[int]:
     """Connect to a cluster; gives its number of workers, one per core.
 
@@ -76,8 +62,12 @@ def connected(workers: int | None = None) -> Iterator[int]:
     """
     # some of it is read when Ray is imported
     os.environ.update({name: os.environ.get(name, value) for name, value in RAY_SETTINGS.items()})
-    with needs_ray("work on a cluster"):
+    try:
         import ray
+    except ModuleNotFoundError as error:
+        raise MissingPackage(
+            "work on a cluster needs ray, which is not installed: pip install 'subadjacent[ray]'"
+        ) from error
     if ray.is_initialized():
         yield count_workers()
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from subadjacent.runtime import Watch, ignore
 from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
-from subadjacent.workflow.report import Fitted, build_page, draw_figures, warn_of_misfits
+from subadjacent.workflow.report import Fitted, build_page, warn_of_misfits
 from subadjacent.workflow.tables import ScoreColumns, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import (
     check_output_place,
@@ -46,7 +46,6 @@ def detect(
     *,
     title: str,
     training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
-    png: bool = False,
     watch: Watch = ignore,
 ) -> Findings:
     """Fit on the first rows, assess all of them once, and write the findings to a folder.
@@ -64,8 +63,6 @@ def detect(
         Of the report.
     training
         Which rows to fit on.
-    png
-        Draw the report's figures as PNG files as well.
     watch
         Called as work goes on.
     """
@@ -83,7 +80,6 @@ def detect(
         columns=rows.named,
         fitted=fitted.to_numpy(),
         notes=rows.notes,
-        png=png,
         save=detector.saveable,
         watch=watch,
     )
@@ -98,7 +94,6 @@ def write_findings(
     columns: Columns,
     fitted: Fitted = None,
     notes: Sequence[str] = (),
-    png: bool = False,
     save: bool = False,
     watch: Watch = ignore,
 ) -> Findings:
@@ -128,7 +123,5 @@ def write_findings(
         write_table(table, files[0])
         write_table(alarm_table(alarms), files[1])
         write_text(page, files[2])
-        if png:
-            files += draw_figures(detector, assessment, alarms, draft, fitted=fitted, watch=watch)
     written = tuple(folder / file.name for file in files)
     return Findings(alarms, len(file_rows), written, tuple(assessment.misfits))

@@ -1,4 +1,4 @@
-"""A fleet: one detector an entity, for so many entities that they do not fit into memory.
+"""A fleet: one detector per entity, for more entities than fit into memory.
 
 Rows are laid out in packs. Each pack is a task for the processes or machines of ``spread``, and
 leaves its part of the results on disk, whole or not at all. A run that was interrupted resumes:
@@ -31,6 +31,12 @@ from subadjacent.workflow.writing import check_writable, whole_file
 if TYPE_CHECKING:
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
+
+PACK_ROWS = 100_000
+"""Rows of a pack: 500 entities of 200 rows, some five seconds of one core."""
+
+CHUNK_ROWS = 1_000_000
+"""Rows that are read at a time: each pack's piece then has many of them."""
 
 MAX_TRIES = 3
 """How often a pack is worked on before its entities count as failed."""
@@ -104,7 +110,8 @@ def fleet(
             packs, rows = packs_of_files(names), first
         else:
             rows = first if len(names) == 1 else open_files(names, columns, time_format=time_format)
-            packs = lay_out(rows, (folder / ROWS).resolve(), watch)
+            pieces = (folder / ROWS).resolve()
+            packs = lay_out(rows, pieces, PACK_ROWS, CHUNK_ROWS, watch, by_length=True)
             training = _readable(training, rows)
         tasks = [
             PackTask(
@@ -234,7 +241,7 @@ def _fingerprint(
 
 @contextmanager
 def _reserved(folder: Path, run: dict[str, Any]) -> Iterator[None]:
-    """Reserve a folder for a new run, or for the run that it holds; refuse any other."""
+    """Reserve a folder for a new run or to resume its run; refuse others."""
     path = folder / RUN
     if not path.exists():
         contents = sorted(file.name for file in folder.iterdir()) if folder.exists() else []

@@ -134,9 +134,11 @@ def work_on(task: PackTask) -> FleetCounts:
 
 def give_up(task: PackTask, why: str) -> FleetCounts:
     """Count every entity of a pack as failed: its worker ended, or could not write."""
+    import polars as pl
+
     names = task.pack.files
     if task.pack.laid_out:
-        names = tuple(read_pieces(task.pack)[ENTITY].unique(maintain_order=True))
+        names = tuple(pl.concat(read_pieces(task.pack))[ENTITY].unique(maintain_order=True))
     return _write(task, [_EntityResult(name, 0, 0, why) for name in names], [])
 
 
@@ -165,7 +167,7 @@ def _frames(task: PackTask, failed: list[_EntityResult]) -> Iterator[pl.DataFram
     import polars as pl
 
     if task.pack.laid_out:
-        yield read_pieces(task.pack)
+        yield pl.concat(read_pieces(task.pack))
         return
     alike: dict[tuple[tuple[str, str], ...], list[pl.DataFrame]] = {}
     for file in task.pack.files:

@@ -25,7 +25,7 @@ SILENT = (MISSING, STUCK)
 
 
 class Gathered(NamedTuple):
-    """The files, how many alarms they hold, and how many entities stand out, if that was asked."""
+    """The files written, their number of alarms and, with ``fdr``, of entities that stand out."""
 
     files: tuple[Path, ...]
     alarms: int
@@ -64,7 +64,7 @@ def gather(tasks: Sequence[PackTask], folder: Path, fdr: float | None) -> Gather
 
 
 def _judged(files: Sequence[Path], fdr: float | None) -> pl.DataFrame:
-    """The p-value of every entity, none where nothing was tested; with ``fdr``, which are kept."""
+    """The p-value of every entity, None if untested; with ``fdr``, whether its alarms are kept."""
     import polars as pl
 
     table = pl.concat([pl.read_parquet(file, columns=["entity", *WORST]) for file in files])
@@ -88,7 +88,7 @@ def _judged(files: Sequence[Path], fdr: float | None) -> pl.DataFrame:
 def _join(
     files: Sequence[Path], target: Path, change: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> int:
-    """Append tables to a CSV file, one of them in memory at a time; return the number of rows."""
+    """Append tables to a CSV file, one in memory at a time; return the row count."""
     import polars as pl
 
     rows = 0

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from subadjacent.data.files import ENTITY
 from subadjacent.durable import whole_file
+from subadjacent.errors import SubAdjacentError
 from subadjacent.runtime import Progress, Watch, ignore
+from subadjacent.showing import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,17 +26,8 @@ if TYPE_CHECKING:
 
 Name = TypeVar("Name")
 
-PACK_ROWS = 100_000
-"""Rows of a fleet's pack: 500 entities of 200 rows, some five seconds of one core."""
-
 PACK_BYTES = 5_000_000
 """Size of the files of a pack: about as many rows of CSV with a time and three channels."""
-
-READ_ROWS = 100_000
-"""Rows that are read at a time."""
-
-HELD_ROWS = 1_000_000
-"""Rows that are held until they are written: each pack's piece then has many of them."""
 
 PACK = "\x00pack"
 """Column of pack numbers; no file has such a column."""
@@ -65,21 +58,6 @@ class Pack:
     laid_out: bool
 
 
-def count_rows(rows: Rows) -> dict[str | None, int]:
-    """The number of rows of each entity, in the order of their first rows."""
-    counts: dict[str | None, int] = {}
-    for _, names in rows.named_blocks(READ_ROWS, names_only=True):
-        unique = names.unique(maintain_order=True)
-        add_counts(counts, zip(unique, names.unique_counts(), strict=True))
-    return counts
-
-
-def add_counts(counts: dict[str | None, int], more: Iterable[tuple[str | None, int]]) -> None:
-    """Add the rows of some entities to ``counts``."""
-    for name, rows in more:
-        counts[name] = counts.get(name, 0) + rows
-
-
 def group(sizes: Mapping[Name, int], limit: int) -> list[list[Name]]:
     """Names in their order, in groups whose sizes add up to ``limit`` at most.
 
@@ -96,28 +74,6 @@ def group(sizes: Mapping[Name, int], limit: int) -> list[list[Name]]:
     return groups
 
 
-class PackTable:
-    """The pack number of each entity, for whole frames at a time."""
-
-    def __init__(self, packs: Sequence[Sequence[str | None]]) -> None:
-        import polars as pl
-
-        numbers = [(name, number) for number, names in enumerate(packs) for name in names]
-        schema = {ENTITY: pl.String, PACK: pl.Int64}
-        self._table = pl.DataFrame(numbers, schema=schema, orient="row")
-
-    def numbers_of(self, names: pl.Series) -> pl.Series:
-        """The pack number of each of some names."""
-        keys = names.alias(ENTITY).to_frame()
-        return keys.join(self._table, on=ENTITY, how="left", maintain_order="left")[PACK]
-
-    def split(self, frame: pl.DataFrame, names: pl.Series) -> Iterator[tuple[int, pl.DataFrame]]:
-        """Pack number and rows of every pack in a frame; ``names`` are the rows' entities."""
-        numbered = frame.with_columns(self.numbers_of(names))
-        for part in numbered.partition_by(PACK, maintain_order=True):
-            yield part[PACK][0], part.drop(PACK)
-
-
 def packs_of_files(files: Sequence[str]) -> list[Pack]:
     """Files that are an entity each, in their order, about ``PACK_BYTES`` together."""
     sizes = {file: Path(file).stat().st_size for file in files}
@@ -127,10 +83,32 @@ def packs_of_files(files: Sequence[str]) -> list[Pack]:
     ]
 
 
-def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
+def lay_out(
+    rows: Rows,
+    folder: Path,
+    limit: int,
+    chunk: int,
+    watch: Watch = ignore,
+    *,
+    by_length: bool = False,
+) -> list[Pack]:
     """Copy the rows of files into the pieces of packs, unless an earlier run has done so.
 
-    Entities of equal length share a pack, as those of one shape are fitted together.
+    Parameters
+    ----------
+    rows
+        From ``open_files``.
+    folder
+        Gets the pieces, each with the rows of a pack in one chunk.
+    limit
+        Rows of a pack, but for an entity with more.
+    chunk
+        Rows that are read at a time.
+    watch
+        Called as work goes on.
+    by_length
+        Put entities of equal length into one pack, as those of one shape are fitted together;
+        else they come in the order of their first rows.
     """
     layout = folder / LAYOUT
     if layout.exists():
@@ -141,9 +119,10 @@ def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
     # an interrupted run may have left some pieces
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    by_length = dict(sorted(count_rows(rows).items(), key=lambda item: item[1]))
-    groups = group(by_length, PACK_ROWS)
-    pieces = _write_pieces(rows, PackTable(groups), folder, watch)
+    counts = count_rows(rows, chunk)
+    order = sorted(counts, key=lambda name: counts[name]) if by_length else list(counts)
+    groups = group({name: counts[name] for name in order}, limit)
+    pieces = _write_pieces(rows, groups, folder, watch, chunk)
     packs = [
         Pack(number, len(own), tuple(pieces[number]), laid_out=True)
         for number, own in enumerate(groups)
@@ -153,35 +132,63 @@ def lay_out(rows: Rows, folder: Path, watch: Watch = ignore) -> list[Pack]:
     return packs
 
 
-def _write_pieces(rows: Rows, table: PackTable, folder: Path, watch: Watch) -> dict[int, list[str]]:
+def count_rows(rows: Rows, chunk: int) -> dict[str | None, int]:
+    """The number of rows of each entity, in the order of their first rows.
+
+    None names the only entity of files without a column of entities, whose rows are not counted.
+    """
+    if rows.entity is None:
+        return {None: 0}
+    counts: dict[str | None, int] = {}
+    for names in rows.entity_names(chunk):
+        unique = names.unique(maintain_order=True)
+        for name, count in zip(unique, names.unique_counts(), strict=True):
+            counts[name] = counts.get(name, 0) + count
+    return counts
+
+
+def _write_pieces(
+    rows: Rows, groups: Sequence[Sequence[str | None]], folder: Path, watch: Watch, chunk: int
+) -> list[list[str]]:
     """Write every row to a piece of its pack; the pieces of each pack in the rows' order."""
-    import polars as pl
-
-    pieces: dict[int, list[str]] = {}
-    held: list[pl.DataFrame] = []
+    numbers = {name: number for number, names in enumerate(groups) for name in names}
+    pieces: list[list[str]] = [[] for _ in groups]
     done, total = 0, rows.count
-
-    def write() -> None:
-        together = pl.concat(held)
-        held.clear()
-        for number, part in table.split(together, together[ENTITY]):
-            own = pieces.setdefault(number, [])
+    for part in rows.chunks(chunk, labels="skip"):
+        for number, piece in _by_pack(part.frame, numbers):
+            own = pieces[number]
             own.append(str(folder / f"{number:06d}-{len(own):04d}.arrow"))
-            part.write_ipc(own[-1])
-
-    for chunk in rows.chunks(READ_ROWS, labels="skip"):
-        held.append(chunk.frame)
-        done += len(chunk)
-        if sum(map(len, held)) >= HELD_ROWS:
-            write()
+            piece.write_ipc(own[-1], compression="lz4")
+        done += len(part)
         watch(Progress("reading", done, max(total, done), "rows"))
-    if held:
-        write()
     return pieces
 
 
-def read_pieces(pack: Pack) -> pl.DataFrame:
+def _by_pack(
+    frame: pl.DataFrame, numbers: Mapping[str | None, int]
+) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Pack number and rows of every pack in a frame."""
+    import polars as pl
+
+    if ENTITY not in frame.columns:
+        yield 0, frame
+        return
+    try:
+        numbered = frame.with_columns(
+            pl.col(ENTITY).replace_strict(numbers, return_dtype=pl.Int64).alias(PACK)
+        )
+    except pl.exceptions.InvalidOperationError as error:
+        new = sorted(set(frame[ENTITY]).difference(numbers))
+        raise SubAdjacentError(
+            f"the files changed while they were read: {listed(new)} came in; start again when "
+            f"nobody writes to them"
+        ) from error
+    for part in numbered.partition_by(PACK, maintain_order=True):
+        yield part[PACK][0], part.drop(PACK)
+
+
+def read_pieces(pack: Pack) -> Iterator[pl.DataFrame]:
     """The rows of a pack that was laid out, those of each entity in their order."""
     import polars as pl
 
-    return pl.concat([pl.read_ipc(piece) for piece in pack.files])
+    return (pl.read_ipc(piece) for piece in pack.files)

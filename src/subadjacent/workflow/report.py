@@ -1,4 +1,4 @@
-"""The report of an assessment: one page, and its figures as PNG files."""
+"""The page about an assessment, and its warnings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.errors import InputError
 from subadjacent.runtime import Watch, ignore, uncounted
 from subadjacent.workflow.writing import write_text
 
@@ -27,18 +26,9 @@ Fitted = NDArray[np.bool_] | None
 
 
 def report(
-    detector: BaseDetector,
-    rows: Rows,
-    page: Path,
-    *,
-    title: str,
-    figures: Path | None = None,
-    watch: Watch = ignore,
-) -> list[Path]:
-    """Assess the rows of files once with a fitted detector, and write the page about them.
-
-    ``figures`` is a folder for the same figures as PNG files. Returns the files written.
-    """
+    detector: BaseDetector, rows: Rows, page: Path, *, title: str, watch: Watch = ignore
+) -> None:
+    """Assess the rows of files once with a fitted detector, and write the page about them."""
     file_rows = rows.whole(labels="take")
     assessment = detector.assess(file_rows.frame, watch=watch)
     alarms = assessment.alarms()
@@ -47,9 +37,6 @@ def report(
         detector, assessment, file_rows, alarms, title=title, notes=rows.notes, watch=watch
     )
     write_text(text, page)
-    if figures is None:
-        return [page]
-    return [page, *draw_figures(detector, assessment, alarms, figures, watch=watch)]
 
 
 def warn_of_misfits(entities: Sequence[str | None]) -> None:
@@ -103,21 +90,3 @@ def build_page(
         facts=facts,
         watch=watch,
     )
-
-
-def draw_figures(
-    detector: BaseDetector,
-    assessment: Assessment,
-    alarms: Sequence[Alarm],
-    folder: Path,
-    *,
-    fitted: Fitted = None,
-    watch: Watch = ignore,
-) -> list[Path]:
-    """The page's figures as PNG files."""
-    from subadjacent.report.figures import save_figures
-
-    try:
-        return save_figures(detector, assessment, folder, alarms=alarms, fitted=fitted, watch=watch)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or error}") from error

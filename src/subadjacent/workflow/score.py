@@ -1,4 +1,4 @@
-"""Files and a fitted detector → one score a row, in bounded memory where the detector allows."""
+"""Files and a fitted detector → one score per row, in bounded memory if possible."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.files import ENTITY
-from subadjacent.detectors.piecewise import PiecewiseScorer, joined_scores, can_score_in_parts
+from subadjacent.data.files import ENTITY, FileRows
+from subadjacent.data.files.rows import joined_labels
+from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, joined_scores
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.showing import listed
 from subadjacent.workflow.packs import group
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Rows
-    from subadjacent.data.files.rows import Labels
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.decision import RowDecisions
 
@@ -50,7 +50,7 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
 
     Where ``can_score_in_parts`` holds, only the time, entity and score of each row stay in memory.
     """
-    result = scored(detector, rows, watch)
+    result = scored(detector, rows.chunks(CHUNK_ROWS, labels="take"), rows.count, watch)
     warn_of_misfits(result.misfits)
     unseen = unseen_entities(result.entities, detector)
     # each entity was assessed by itself, and only the first unseen one was logged on the way
@@ -60,30 +60,36 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
 
 
 def scored(
-    detector: BaseDetector, rows: Rows, watch: Watch = ignore, *, labels: Labels = "take"
+    detector: BaseDetector, chunks: Iterable[FileRows], total: int = 0, watch: Watch = ignore
 ) -> Scored:
-    """Scores of all rows, with their keys, labels and entities."""
+    """Scores of the rows of all chunks, about ``total``, with their keys, labels and entities."""
+    import polars as pl
+
     if can_score_in_parts(detector):
-        return _score_in_parts(detector, rows, watch, labels)
-    file_rows = rows.whole(labels=labels)
-    assessment = detector.assess(file_rows.frame, watch=watch)
-    entities = [series.entity for series in assessment.table.series]
-    judged = ScoreColumns.of(assessment)
+        return _score_in_parts(detector, chunks, total, watch)
+    whole = list(chunks)
+    frame = pl.concat([chunk.frame for chunk in whole])
+    assessment = detector.assess(frame, watch=watch)
     return Scored(
-        keys_of(file_rows.frame), judged, file_rows.labels, entities, list(assessment.misfits)
+        keys_of(frame),
+        ScoreColumns.of(assessment),
+        joined_labels(whole),
+        [series.entity for series in assessment.table.series],
+        list(assessment.misfits),
     )
 
 
-def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch, wanted: Labels) -> Scored:
+def _score_in_parts(
+    detector: BaseDetector, chunks: Iterable[FileRows], total: int, watch: Watch
+) -> Scored:
     import polars as pl
 
-    keys, labels = [], []
+    # each chunk's keys and labels; its channels go once they are scored
+    kept: list[FileRows] = []
     entities: dict[str | None, _EntityScores] = {}
-    done, total = 0, rows.count
-    for chunk in rows.chunks(CHUNK_ROWS, labels=wanted):
-        keys.append(keys_of(chunk.frame))
-        if chunk.labels is not None:
-            labels.append(chunk.labels)
+    done = 0
+    for chunk in chunks:
+        kept.append(FileRows(keys_of(chunk.frame), chunk.labels))
         for name, places, frame in _by_entity(chunk.frame):
             if name not in entities:
                 entities[name] = _EntityScores(PiecewiseScorer(detector, least=MIN_ROWS))
@@ -99,17 +105,16 @@ def _score_in_parts(detector: BaseDetector, rows: Rows, watch: Watch, wanted: La
             _put(judged, entity.places, judgement)
             fits[name] = judgement.fits
     return Scored(
-        pl.concat(keys),
+        pl.concat([chunk.frame for chunk in kept]),
         judged,
-        # those of all rows, or none
-        np.concatenate(labels) if len(labels) == len(keys) else None,
+        joined_labels(kept),
         list(entities),
         [name for name in entities if not fits[name]],
     )
 
 
 class _EntityScores:
-    """The scores of one entity so far, its rows without a score, and their places among all."""
+    """One entity's scores so far, its unscored rows, and their places among all rows."""
 
     def __init__(self, scorer: PiecewiseScorer) -> None:
         self._scorer = scorer

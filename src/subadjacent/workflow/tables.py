@@ -46,7 +46,7 @@ def scores_table(
     columns: Columns,
     labels: NDArray[Any] | None = None,
 ) -> pl.DataFrame:
-    """One row a row of the data: time, entity, score, normalised score, anomalous, label.
+    """A table with one row per data row: time, entity, scores, anomalous, label.
 
     Time, entity and label go by the names that ``columns`` gives them, unless a column of
     scores has that name.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,14 +18,12 @@ if TYPE_CHECKING:
 
 TABLE_SUFFIXES = (".csv", ".parquet")
 OUTPUT = ("model", "scores.csv", "alarms.csv", "report.html")
-"""What ``detect`` writes, beside figures."""
-FIGURE = re.compile(r"(series(-\d+-[\w.-]*)?|attention|training)\.png")
-"""Names of the figures that ``report.figures`` draws."""
+"""What ``detect`` writes."""
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A name to write to; the file appears under its own name only once it is whole."""
+    """A name to write to; the file appears under its own name once complete."""
     try:
         with durable.whole_file(path) as unfinished:
             yield unfinished
@@ -36,7 +33,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_output(folder: Path) -> Iterator[Path]:
-    """A folder to fill; it takes the place of an older one of ours in one step, once it is full."""
+    """A folder to fill; once complete, it replaces an older one of ours."""
     check_output_place(folder)
     draft = folder
     try:
@@ -52,10 +49,10 @@ def whole_output(folder: Path) -> Iterator[Path]:
 
 
 def is_output(name: str) -> bool:
-    """Whether a file or folder goes by a name that ``detect`` gives."""
+    """Whether a file or folder has a name that ``detect`` writes."""
     from subadjacent.detectors.folder import FILES
 
-    return name in OUTPUT or name in FILES or FIGURE.fullmatch(name) is not None
+    return name in OUTPUT or name in FILES
 
 
 def check_output_place(folder: Path) -> None:
@@ -145,7 +142,7 @@ def _guarded(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a text file; what is no character, as in a file name that is not UTF-8, as escapes."""
+    """Write a text file; bytes that are not UTF-8, as in some file names, become escapes."""
     with whole_file(path) as unfinished:
         unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from subadjacent.data.files.cells import (
     MISSING,
+    Marks,
     blank_missing,
-    decimal_mark,
+    find_marks,
     guard,
     is_missing,
     is_number,
@@ -22,6 +23,8 @@ from subadjacent.data.files.cells import (
     show,
     unguard,
 )
+
+AMERICAN, GERMAN = Marks(".", ","), Marks(",", ".")
 
 POINT: dict[str, float | None] = {
     "1": 1, "+2.5": 2.5, " 3 ": 3, ".5": 0.5, "5.": 5, "1e3": 1000, "-inf": -math.inf,
@@ -45,14 +48,14 @@ def test_a_number_is_read_however_people_write_it() -> None:
 def test_commas_stand_between_thousands_where_they_are_known_to() -> None:
     cells = pl.Series(["1,234", "-1,234,567.5", "12,34", "0,123", "1,5"])
     assert read_numbers(cells)[0].null_count() == 5
-    found, bad = read_numbers(cells, comma_thousands=True)
+    found, bad = read_numbers(cells, AMERICAN)
     assert found.to_list() == [1234, -1234567.5, None, None, None]
     assert bad == 2
 
 
 def test_points_stand_between_thousands_among_decimal_commas() -> None:
     cells = pl.Series(["1,5", "1.234,5", "1 234,5", "1.234", "1.234.567", "3,5 %", "1.5", "1,2,3"])
-    found, bad = read_numbers(cells, decimal_comma=True)
+    found, bad = read_numbers(cells, GERMAN)
     assert found.to_list() == [1.5, 1234.5, 1234.5, 1234, 1234567, 3.5, None, None]
     assert bad == 6
 
@@ -68,7 +71,7 @@ def test_every_float_is_read_as_python_writes_it(number: float) -> None:
 @given(st.integers(-(10**15), 10**15), st.sampled_from([",", " ", "'"]))
 def test_thousands_marks_change_nothing(number: int, mark: str) -> None:
     cell = f"{number:,}".replace(",", mark)
-    assert read_numbers(pl.Series([cell]), comma_thousands=True)[0].to_list() == [number]
+    assert read_numbers(pl.Series([cell]), AMERICAN)[0].to_list() == [number]
     assert is_number(cell)
 
 
@@ -89,19 +92,19 @@ def test_a_null_cell_is_missing() -> None:
 
 def test_cells_tell_which_mark_is_the_decimal_one() -> None:
     cases: list[Any] = [
-        (["1,5"], ";", True, False), (["0,123"], ";", True, False), (["1.234,5"], ";", True, False),
-        (["1 234,5"], ";", True, False), (["1,5", "1.234"], ";", True, False),
-        (["\u22121,5 %"], ";", True, False), (["12,5"], ",", True, False),
-        (["1.5"], ";", False, True), (["1,234.5"], ";", False, True),
-        (["1,5", "2.5"], ";", False, True), (["1,234", "2.5"], ";", False, True),
-        (["1,234,567"], ";", False, True), (["1.234.567"], ";", True, False),
+        (["1,5"], ";", GERMAN), (["0,123"], ";", GERMAN), (["1.234,5"], ";", GERMAN),
+        (["1 234,5"], ";", GERMAN), (["1,5", "1.234"], ";", GERMAN),
+        (["\u22121,5 %"], ";", GERMAN), (["12,5"], ",", GERMAN),
+        (["1.5"], ";", AMERICAN), (["1,234.5"], ";", AMERICAN),
+        (["1,5", "2.5"], ";", AMERICAN), (["1,234", "2.5"], ";", AMERICAN),
+        (["1,234,567"], ";", AMERICAN), (["1.234.567"], ";", GERMAN),
         # told by nothing but the separator
-        (["1,234"], ";", True, False), (["1,234"], ",", False, True),
-        (["1,234", "1.234"], ";", False, False), (["1", "x"], ";", False, False),
-        (["1", "x"], ",", False, True),
+        (["1,234"], ";", GERMAN), (["1,234"], ",", AMERICAN),
+        (["1,234", "1.234"], ";", Marks()), (["1", "x"], ";", Marks()),
+        (["1", "x"], ",", AMERICAN),
     ]  # fmt: skip
-    for cells, separator, decimal_comma, comma_thousands in cases:
-        assert decimal_mark(cells, separator) == (decimal_comma, comma_thousands)
+    for cells, separator, marks in cases:
+        assert find_marks(cells, separator) == marks
 
 
 def test_other_cells_are_no_numbers() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from subadjacent.data.files import Columns, Rows, open_files
 from subadjacent.data.files.blocks import Block
-from subadjacent.data.files.cells import counts_rows
+from subadjacent.data.files.cells import Marks, counts_rows
 from subadjacent.errors import InputError
 
 
@@ -58,9 +58,9 @@ def test_columns_that_are_left_out_for_one_reason_share_a_note(open_text: Any) -
 def test_many_columns_are_not_all_named(open_text: Any) -> None:
     names = [f"c{n}" for n in range(9)]
     (note,) = open_text(",".join(["a", *names]) + "\n1" + ",x" * 9 + "\n").notes
-    listed = ", ".join(map(repr, names[:6]))
-    assert note == f"columns {listed}, and 3 more are left out: each holds text"
-    (note,) = open_text(",".join(["a", *names[:6]]) + "\n1" + ",x" * 6 + "\n").notes
+    listed = ", ".join(map(repr, names[:5]))
+    assert note == f"columns {listed} and 4 more are left out: each holds text"
+    (note,) = open_text(",".join(["a", *names[:5]]) + "\n1" + ",x" * 5 + "\n").notes
     assert note == f"columns {listed} are left out: each holds text"
 
 
@@ -76,6 +76,9 @@ def test_columns_that_count_rows_under_such_a_name_are_left_out(open_text: Any) 
     rows = open_text("Row,Unnamed: 0,count,a\n5,0,0,1\n6,1,1,5\n7,2,2,2\n")
     assert rows.channels == ("count", "a")
     assert open_text("index,a\n5,1\n7,2\n").channels == ("index", "a")
+    rows = open_text(",timestamp,a,\n0,2024-01-01,1,\n1,2024-01-02,1,\n")
+    assert rows.channels == ("a",)
+    assert sum("left out" in note for note in rows.notes) == 2
     assert not counts_rows(pl.Series(["1", "", "2"]))
     assert not counts_rows(pl.Series(["1"]))
     assert counts_rows(pl.Series([3, 4, 5]))
@@ -156,7 +159,7 @@ def test_they_are_missing_among_decimal_commas_and_in_columns_of_any_type() -> N
             "on": [True, False, None],
         }
     )
-    found = Block(frame, "x", range(3), decimal_comma=True).without(["-200", "BAD", "99999"])
+    found = Block(frame, "x", range(3), marks=Marks(",", ".")).without(["-200", "BAD", "99999"])
     assert [found.frame[name].null_count() for name in frame.columns] == [2, 2, 2, 2, 1]
     assert found.frame["whole"].dtype == pl.Int16
     assert Block(frame, "x", range(3)).without([]).frame is frame
@@ -178,6 +181,9 @@ def test_labels_are_found_and_never_channels(open_text: Any) -> None:
     for text, label, channels in cases:
         rows = open_text(text)
         assert (rows.label, rows.channels) == (label, channels)
+    rows = open_text("a,y,attack\n1,0,0\n2,1,1\n", label="y")
+    assert (rows.label, rows.channels) == ("y", ("a",))
+    assert "column 'attack' is left out" in rows.notes[0]
 
 
 def test_a_second_column_of_labels_is_said_to_be_left_out(open_text: Any) -> None:

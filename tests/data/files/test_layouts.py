@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from subadjacent.data.files.layouts import (
+from subadjacent.data.files.timestamps import TimeForm, find_forms, text_form
+from subadjacent.data.times import (
     PATTERNS,
     WORDS,
     format_of,
@@ -16,7 +17,6 @@ from subadjacent.data.files.layouts import (
     is_written_time,
     pattern_of_format,
 )
-from subadjacent.data.files.timestamps import TimeForm, find_forms, text_form
 from subadjacent.errors import InputError
 
 

@@ -17,7 +17,7 @@ def test_a_plain_table_by_hand() -> None:
     assert (layout.separator, layout.columns) == (",", ("time", "a", "column_3"))
     assert layout.unnamed == {"column_3"}
     assert (layout.has_header, layout.named_by, layout.first_line) == (True, 1, 2)
-    assert (layout.decimal_comma, layout.comma_thousands, layout.notes) == (False, True, ())
+    assert (layout.marks, layout.notes) == ((".", ","), ())
 
 
 def test_the_header_is_the_fullest_line_above_the_rows() -> None:

@@ -89,39 +89,70 @@ def test_what_is_no_date_and_clock_is_not_joined(opened: Any) -> None:
         assert opened(content).time == name
 
 
-def test_a_bad_cell_of_two_is_named_by_both_columns(opened: Any) -> None:
-    content = "date,time,a\n2024-01-31,00:00,1\n2024-01-31,{},2\n2024-02-01,00:00,3\n"
-    with pytest.raises(InputError, match=r"line 3, column 'date\+time', must have times .*'2024-"):
-        times(opened(content.format("late")))
-    with pytest.raises(InputError, match=r"line 3, column 'date\+time', .* it is empty: fill it"):
-        times(opened(content.format("")))
-
-
-def test_a_date_that_repeats_asks_for_its_clock(opened: Any) -> None:
-    content = "date,clock,a\n31.01.2024,1,1\n31.01.2024,2,2\n"
-    with pytest.raises(InputError, match=r"a clock stands in another column, name both .*date\+t"):
-        times(opened(content))
-    # one that has a clock does not
-    with pytest.raises(InputError, match="00 after 2024-01-31 12:00:00: drop duplicates, or name"):
-        times(opened("date,a\n2024-01-31 12:00,1\n2024-01-31 12:00,2\n"))
-
-
 def test_a_clock_gives_way_to_dates_and_a_counter_to_a_clock(opened: Any) -> None:
     assert opened("time,ts,a\n12:00,2024-01-31,1\n13:00,2024-02-01,2\n").time == "ts"
     assert opened("ts,time,a\n1,12:00,1\n2,13:00,2\n").time == "time"
+    assert opened("ts,date,a\n0,2024-01-01,1\n1,2024-01-02,1\n").time == "date"
+    assert opened(
+        "timestamp,date,time,a\n2024-01-31,2024-01-31,12:00,1\n", "timestamp"
+    ).channels == ("a",)
 
 
-def test_two_times_are_refused(opened: Any) -> None:
-    content = "timestamp,date,time,a\n2024-01-31,2024-01-31,12:00,1\n"
-    with pytest.raises(InputError, match=r"date\+time, timestamp could all be it"):
-        opened(content)
-    assert opened(content, "timestamp").channels == ("a",)
+def test_what_is_no_time_is_refused_with_its_place_and_the_way_out(opened: Any) -> None:
+    pair = "date,time,a\n2024-01-31,00:00,1\n2024-01-31,{},2\n2024-02-01,00:00,3\n"
+    day_first = {"time_format": "%d/%m/%Y"}
+    cases: list[Any] = [
+        (pair.format("late"), {}, r"line 3, column 'date\+time', must have times .*'2024-"),
+        (pair.format(""), {}, r"line 3, column 'date\+time', .* it is empty: fill it"),
+        (
+            "date,clock,a\n31.01.2024,1,1\n31.01.2024,2,2\n",
+            *({}, r"a clock stands in another column, name both .*date\+t"),
+        ),
+        # a date that has a clock does not ask for another
+        (
+            "date,a\n2024-01-31 12:00,1\n2024-01-31 12:00,2\n",
+            *({}, "00 after 2024-01-31 12:00:00: drop duplicates, or name"),
+        ),
+        (
+            "timestamp,date,time,a\n2024-01-31,2024-01-31,12:00,1\n",
+            *({}, r"date\+time, timestamp could each be the time"),
+        ),
+        (
+            "time,a\n23:59,1\n00:01,2\n",
+            {},
+            (
+                r"line 3, column 'time': times must increase from row to row; got 00:01:00 after "
+                r"23:59:00: a clock without dates tells the times of one day only, so add a "
+                r"column of dates and name both as the time \(date\+time\), or remove this column$"
+            ),
+        ),
+        (
+            "time,a\n31/01/2024,1\n02/31/2024,2\n",
+            day_first,
+            (
+                "plant.csv, line 3, column 'time', must be a time written as '%d/%m/%Y'; it holds "
+                "'02/31/2024': correct it, or give another format, as in "
+                "time_format='%d/%m/%Y %H:%M'$"
+            ),
+        ),
+        (
+            "time,a\n31/01/2024,1\n",
+            *({"time_format": "%Y"}, "line 2, column 'time', must be a time written as '%Y'"),
+        ),
+        ("a,b\n1,2\n", day_first, "must have a time column, since a format of times is"),
+        ("a,b\n1,2\n", {"time_format": "%Q"}, "time_format must be made of"),
+    ]
+    for content, options, message in cases:
+        with pytest.raises(InputError, match=message):
+            times(opened(content, **options))
 
 
 # a clock without dates
 
 
 def test_a_clock_without_dates_is_one_day(opened: Any) -> None:
+    fine = {"time": [time(0), time(0, 0, 0, 250)], "a": [1.0, 2.0]}
+    assert times(opened(fine))[1] == datetime(1970, 1, 1, 0, 0, 0, 250)
     for content in ["time,a\n00:00,1\n12:00,2\n", {"time": [time(0), time(12)], "a": [1.0, 2.0]}]:
         rows = opened(content)
         assert times(rows) == [datetime(1970, 1, 1), datetime(1970, 1, 1, 12)]
@@ -135,21 +166,6 @@ def test_a_first_column_of_clocks_is_the_time_if_it_rises(opened: Any) -> None:
     # how long something took, which is no number either
     rows = opened("took,a\n00:20,1\n00:10,2\n")
     assert (rows.time, rows.channels) == (None, ("a",))
-
-
-def test_the_decimals_of_a_clock_are_kept(opened: Any) -> None:
-    rows = opened({"time": [time(0), time(0, 0, 0, 250)], "a": [1.0, 2.0]})
-    assert times(rows)[1] == datetime(1970, 1, 1, 0, 0, 0, 250)
-
-
-def test_a_clock_without_dates_does_not_pass_midnight(opened: Any) -> None:
-    with pytest.raises(
-        InputError,
-        match=r"line 3, column 'time': times must increase from row to row; got 00:01:00 after "
-        r"23:59:00: a clock without dates tells the times of one day only, so add a column of "
-        r"dates and name both as the time \(date\+time\), or remove this column$",
-    ):
-        times(opened("time,a\n23:59,1\n00:01,2\n"))
 
 
 # a format
@@ -178,25 +194,6 @@ def test_a_format_holds_for_every_kind_of_column(opened: Any) -> None:
         assert times(opened(content, **options)) == [MORNING, NOON]
 
 
-def test_a_cell_that_is_not_of_the_format_is_named(opened: Any) -> None:
-    content = "time,a\n31/01/2024,1\n02/31/2024,2\n"
-    with pytest.raises(InputError) as caught:
-        times(opened(content, time_format="%d/%m/%Y"))
-    assert str(caught.value).endswith(
-        "plant.csv, line 3, column 'time', must be a time written as '%d/%m/%Y'; it holds "
-        "'02/31/2024': correct it, or give another format, as in time_format='%d/%m/%Y %H:%M'"
-    )
-    with pytest.raises(InputError, match="line 2, column 'time', must be a time written as '%Y'"):
-        opened(content, time_format="%Y")
-
-
-def test_a_format_needs_a_time_column(opened: Any) -> None:
-    with pytest.raises(InputError, match="must have a time column, since a format of times is"):
-        opened("a,b\n1,2\n3,4\n", time_format="%d/%m/%Y")
-    with pytest.raises(InputError, match="time_format must be made of"):
-        opened("a,b\n1,2\n3,4\n", time_format="%Q")
-
-
 def test_a_file_without_time_has_none(opened: Any) -> None:
     rows = opened("a,b\n1,2\n3,4\n")
     assert (rows.time, rows.named, rows.read_time("2024-01-31")) == (None, Columns(), None)
@@ -218,13 +215,7 @@ def test_a_time_is_read_as_the_files_write_theirs(opened: Any) -> None:
     ]
     for cell, text, moment in cases:
         assert opened(f"time,a\n{cell},1\n").read_time(text) == moment
-
-
-def test_a_time_is_read_by_the_format(opened: Any) -> None:
     rows = opened("time,a\n2024 31,1\n", time_format="%Y %d")
     assert rows.read_time("2024 30") == datetime(2024, 1, 30)
-
-
-def test_seconds_are_read_as_seconds(opened: Any) -> None:
     moment = opened("time,a\n1700000000,1\n").read_time("1700000060")
     assert moment.timestamp() == 1_700_000_060

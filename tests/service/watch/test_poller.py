@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from apart import run_apart
 from service.watch.past import AGAIN, CHANGE, MACHINES, SITE, Past, Polled, polling, settings
 from service.watch.servers import free_port, needs_prometheus
 from subadjacent.service.problems import Refusal
+from subadjacent.service.request_body import RowBatch
+from subadjacent.service.times import TimeKind
 from subadjacent.service.watch import poller as module
-from subadjacent.service.watch.grid import MAX_POINTS
 from subadjacent.service.watch.prometheus_api import PrometheusAPI, ReadFailure
 
 pytestmark = needs_prometheus
@@ -69,6 +71,48 @@ def test_series_are_learned_from_history_then_every_row_is_pushed_once(
         assert found.poller.rows == 2 * (CHANGE + 5 - 600) + (654 - 600) + 6
 
     polled(past, tmp_path, follow)
+
+
+def test_alarms_of_the_history_are_listed_and_not_sent(past: Past, tmp_path: Path) -> None:
+    for first, is_sent in ((CHANGE + 20, False), (600, True)):
+        sent: list[str] = []
+
+        async def follow(found: Polled, first: int = first, sent: list[str] = sent) -> None:
+            found.registry.on_alarm.append(lambda *change: sent.append(change[-1]))
+            await found.poller.catch_up(past.at(first))
+            assert sent == []
+            await found.poller.catch_up(past.at(max(first, CHANGE + 5)))
+            assert {name[-2] for name in found.alarms()} >= {"1", "2"}
+
+        polled(past, tmp_path / str(first), follow)
+        assert (sent != []) is is_sent
+
+
+def test_a_kill_while_the_history_is_pushed_loses_and_doubles_nothing(
+    past: Past, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def first(found: Polled) -> None:
+        push, pushed = found.registry.push, []
+
+        async def fail_at_last(name: str, batch: RowBatch, **how: Any) -> Any:
+            pushed.append(name)
+            if len(pushed) == 3:
+                raise KeyError("killed")
+            return await push(name, batch, **how)
+
+        monkeypatch.setattr(module, "LEARNED_AT_ONCE", 150)
+        monkeypatch.setattr(found.registry, "push", fail_at_last)
+        with pytest.raises(KeyError):
+            await found.poller.catch_up(past.at(600))
+        assert [series.rows for series in found.registry.series.values()] == [300]
+
+    async def second(found: Polled) -> None:
+        await found.poller.catch_up(past.at(600))
+        # the others begin their history where the first one had come to
+        assert rows_by_machine(found) == {"1": 400, "2": 500, "4": 500}
+
+    polled(past, tmp_path, first)
+    polled(past, tmp_path, second)
 
 
 def test_what_is_exposed_has_the_labels_of_the_server(past: Past, tmp_path: Path) -> None:
@@ -173,7 +217,7 @@ def test_a_restart_goes_on_and_comes_to_the_same_alarms(past: Past, tmp_path: Pa
     polled(past, tmp_path / "parts", second_part)
     assert found_by["restarted"] == found_by["whole"]
     # another setting of the query: what was learned before is not used
-    polled(past, tmp_path / "parts", changed, min_dev_from_expected=1.0)
+    polled(past, tmp_path / "parts", changed, false_alarms="9/hour")
 
 
 def test_it_begins_again_after_a_long_sleep_or_a_clock_that_was_put_right(
@@ -209,7 +253,7 @@ def test_no_more_label_sets_are_watched_than_requested(past: Past, tmp_path: Pat
 
 
 def test_a_long_history_and_many_missed_rows_are_read_in_parts(past: Past, tmp_path: Path) -> None:
-    rows = MAX_POINTS + 1_000
+    rows = module.MAX_POINTS + 1_000
 
     async def follow(found: Polled) -> None:
         await found.poller.catch_up(past.at(600 - rows))
@@ -220,9 +264,9 @@ def test_a_long_history_and_many_missed_rows_are_read_in_parts(past: Past, tmp_p
             past.at(601 - rows + 1_000 * part) for part in range(rows // 1_000)
         ]
         assert missed[-1][1] == past.at(600)
-        later, earlier = found.api.asked[rows // 1_000 :]
-        assert later == (past.at(601 - MAX_POINTS), past.at(600))
-        assert earlier == (past.at(601 - rows), past.at(600 - MAX_POINTS))
+        earlier, later = found.api.asked[rows // 1_000 :]
+        assert earlier == (past.at(601 - rows), past.at(600 - rows + module.MAX_POINTS))
+        assert later == (past.at(601 - rows + module.MAX_POINTS), past.at(600))
         # rows before a series began are none of its rows
         assert set(rows_by_machine(found).values()) == {601}
         with pytest.raises(ReadFailure, match="exceeded maximum resolution of 11,000") as refused:
@@ -244,10 +288,11 @@ def test_a_series_that_a_client_pushes_is_left_alone(past: Past, tmp_path: Path)
     async def follow(found: Polled) -> None:
         await found.poller.catch_up(past.at(600))
         (name, *_) = found.poller.series
-        await found.registry.switch(name, None)
+        await found.registry.delete(name)
+        await found.registry.push(name, RowBatch(("x",), np.ones((1, 1)), None, TimeKind.none))
         found.poller.clock = None
         await found.poller.catch_up(past.at(601))
-        assert found.registry.series[name].rows == 400
+        assert found.registry.series[name].rows == 1
         assert found.said[1] == (
             f"{name!r} is not watched: a client already pushes a series of this name"
         )

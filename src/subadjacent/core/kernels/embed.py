@@ -1,4 +1,4 @@
-"""Embedding of points: each with its two neighbours on the ring, and where it stands.
+"""Embedding of points: each with its two neighbours on the ring, and its position.
 
 Shapes: B windows, N points in a window, C channels, D model width, L rows of a tile.
 """

@@ -1,4 +1,4 @@
-"""Shared by the forward and backward pass over long windows: rows of a chunk, sums over the band.
+"""Chunks of rows and sums over the band, for both passes over long windows.
 
 Shapes: L rows of a chunk, E features of a head.
 """
@@ -45,7 +45,7 @@ def cut(projected: Tensor, heads: int, band: Band) -> Chunks:
 
 @cache
 def band_tiles(band: Band, device: torch.device, kind: torch.dtype) -> Tensor:
-    """The band between a chunk and each tile that it reaches, zeros and ones, (steps, L, L).
+    """The band between a chunk and each tile in reach: zeros and ones, (steps, L, L).
 
     The same for every chunk. Kept permanently, since recorded steps read it.
     """
@@ -75,7 +75,7 @@ def constants(projected: Tensor, features: int, band: Band, chunks: Chunks) -> d
 
 @triton.jit
 def chunk_of(start, points, valid, stride, FEATURES: tl.constexpr, E: tl.constexpr):
-    """Some rows of queries, keys, values or gradients, (L, E); zeros where there is none."""
+    """Load some rows of queries, keys, values or gradients, (L, E); zeros beyond the window."""
     features = tl.arange(0, E)
     at = start + points.to(tl.int64)[:, None] * stride + features[None, :]
     return tl.load(at, mask=valid[:, None] & (features < FEATURES)[None, :], other=0.0)
@@ -84,7 +84,7 @@ def chunk_of(start, points, valid, stride, FEATURES: tl.constexpr, E: tl.constex
 @triton.jit
 def beside(points, step, n, near, far, CIRCULAR: tl.constexpr, SIDES: tl.constexpr,
            TILES: tl.constexpr, L: tl.constexpr):  # fmt: skip
-    """One tile of the rows that a chunk's band reaches: which, and whether there is such a row."""
+    """One tile of the rows that a chunk's band reaches: row numbers, and which rows exist."""
     first = tl.min(points, 0) - far
     if SIDES == 2:
         first += tl.where(step < TILES, 0, far + near)
@@ -101,7 +101,7 @@ def add_in_band(
     WEIGHED: tl.constexpr, FEATURES: tl.constexpr, CIRCULAR: tl.constexpr, SIDES: tl.constexpr,
     TILES: tl.constexpr, L: tl.constexpr, E: tl.constexpr, KIND: tl.constexpr,
 ):  # fmt: skip
-    """Add the mapped rows sub-adjacent to each row of a chunk, (L, E), some weight to each."""
+    """Add the weighted mapped rows that are sub-adjacent to each row of a chunk, (L, E)."""
     square = tl.arange(0, L)[:, None] * L + tl.arange(0, L)[None, :]
     for step in range(SIDES * TILES):
         reached, valid = beside(points, step, n, near, far, CIRCULAR, SIDES, TILES, L)
@@ -116,7 +116,7 @@ def add_in_band(
 
 @triton.jit
 def keep(start, points, valid, stride, rows, FEATURES: tl.constexpr):
-    """Write rows of a chunk, (L, E), where there are such."""
+    """Store those rows of a chunk, (L, E), that lie within the window."""
     features = tl.arange(0, rows.shape[1])
     at = start + points.to(tl.int64)[:, None] * stride + features[None, :]
     inside = valid[:, None] & (features < FEATURES)[None, :]

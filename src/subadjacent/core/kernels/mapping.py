@@ -69,7 +69,7 @@ def normalised(q, total, tau, rows, FEATURES: tl.constexpr):
 
 @triton.jit
 def normalised_backward(q, pq, scale, total, of_qn, tau):
-    """Gradients of q and τ; and the mass's own by row, which the total's is made of.
+    """Gradients of q, of τ, and of each row's mass, which add up to the total's.
 
     ``focus_backward`` after the quotient's rule. A quotient does not change with the size of
     its query, so what the softmax takes off is zero, and one sum over the features is saved.

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from subadjacent.data.cleaning import LARGEST
 from subadjacent.data.files.cells import (
     LABELS_SHOWN,
+    POINTS,
+    Marks,
     blank_missing,
     read_labels,
     read_numbers,
@@ -32,16 +34,20 @@ HOUR = 3600
 """Seconds that clocks are put back by for winter."""
 
 
+def is_numbers(dtype: pl.DataType) -> bool:
+    """Whether cells of a type are numbers already, or all missing."""
+    return dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some rows of a file, and where each of them stands in it."""
+    """Some rows of a file, with the line or row number of each."""
 
     frame: pl.DataFrame
     file: str
     rows: list[int] | range
     unit: str = "line"
-    decimal_comma: bool = False
-    comma_thousands: bool = False
+    marks: Marks = POINTS
 
     def place(self, row: int) -> str:
         """Where a row of the frame is, as messages say it."""
@@ -60,7 +66,7 @@ class Block:
     def holds_text(self, column: str) -> bool:
         """Whether fewer than half of the cells that hold something are numbers."""
         cells = self.frame[column]
-        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
+        if is_numbers(cells.dtype):
             return False
         numbers, bad = self._read(cells)
         filled = blank_missing(cells).count()
@@ -75,7 +81,7 @@ class Block:
     def numbers(self, column: str) -> pl.Series:
         """A column as floats; refuses a cell that is neither a number nor missing."""
         cells = self.frame[column]
-        if cells.dtype.is_numeric() or cells.dtype in (pl.Boolean, pl.Null):
+        if is_numbers(cells.dtype):
             return cells.cast(pl.Float64)
         numbers, bad = self._read(cells)
         if bad is not None:
@@ -88,11 +94,7 @@ class Block:
         return numbers
 
     def _read(self, cells: pl.Series) -> tuple[pl.Series, int | None]:
-        return read_numbers(
-            cells.cast(pl.String),
-            decimal_comma=self.decimal_comma,
-            comma_thousands=self.comma_thousands,
-        )
+        return read_numbers(cells.cast(pl.String), self.marks)
 
     def _blank(self, cells: pl.Series, words: Sequence[str]) -> pl.Series:
         lowered = [word.strip().lower() for word in words]
@@ -139,7 +141,6 @@ class Source(Protocol):
     schema: dict[str, Any]
     notes: tuple[str, ...]
     has_header: bool
-    decimal_comma: bool
 
     @property
     def length(self) -> int:

@@ -7,7 +7,7 @@ apostrophe before it, as OWASP advises, and read without it: ``guard`` and ``ung
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subadjacent.data.names import ANOMALOUS, NORMAL, SIGN, as_word
 
@@ -27,6 +27,17 @@ MAX_QUOTED = 40
 # between thousands: a mark that is the same all through the number, before each three digits
 _SPACES, _APOSTROPHES = " \u00a0\u202f", "'\u2019"
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)(e[+-]?\d+)?|[+-]?inf(inity)?")
+
+
+class Marks(NamedTuple):
+    """The marks within a file's numbers; between thousands may stand spaces or apostrophes, too."""
+
+    decimal: str = "."
+    thousands: str = ""
+
+
+POINTS = Marks()
+"""The marks of computers: points before decimals."""
 
 
 def show(cell: Any) -> str:
@@ -56,21 +67,17 @@ def blank_missing(cells: pl.Series) -> pl.Series:
     return bare.set(bare.str.to_lowercase().is_in(MISSING), None)
 
 
-def read_numbers(
-    cells: pl.Series, *, decimal_comma: bool = False, comma_thousands: bool = False
-) -> tuple[pl.Series, int | None]:
+def read_numbers(cells: pl.Series, marks: Marks = POINTS) -> tuple[pl.Series, int | None]:
     """Text as floats, and the first cell that is neither number nor missing.
 
-    ``true`` and ``false`` are 1 and 0, and ``45 %`` is 45. Thousands may be set apart by spaces
-    or apostrophes; by points where commas are decimal marks; by commas where they are known to do
-    that. A number too large for a float is none.
+    ``true`` and ``false`` are 1 and 0, and ``45 %`` is 45. A number too large for a float is none.
     """
     import polars as pl
 
     bare = cells.str.strip_chars()
-    numbers = _plain(bare, decimal_comma)
+    numbers = _plain(bare, marks)
     if (odd := numbers.is_null() & bare.is_not_null()).any():
-        converted = _as_written(bare.filter(odd), decimal_comma, comma_thousands)
+        converted = _as_written(bare.filter(odd), marks)
         numbers = numbers.scatter(odd.arg_true(), converted)
     large = numbers.is_infinite().fill_null(False)
     if not large.any() and not numbers.null_count():
@@ -81,8 +88,8 @@ def read_numbers(
     return numbers.set(large, None).cast(pl.Float64), bad.arg_max() if bad.any() else None
 
 
-def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
-    """Whether commas are decimal marks in some cells, and whether they stand between thousands.
+def find_marks(cells: list[str], separator: str) -> Marks:
+    """The marks within the numbers of some cells.
 
     1,5 and 0,123 and 1.234,5 tell that they are decimal marks, as 1.234.567 does; 1.5, 1,234.5
     and 1,234,567 that points are.
@@ -91,10 +98,10 @@ def decimal_mark(cells: list[str], separator: str) -> tuple[bool, bool]:
     seen = {mark: _evidence_of_mark(cells, mark) for mark in (",", ".")}
     comma, point = seen[","], seen["."]
     if comma["sure"] and not point["sure"]:
-        return True, False
+        return Marks(",", ".")
     if comma["grouped"] and separator != "," and not (point["sure"] or point["grouped"]):
-        return True, False
-    return False, separator == "," or point["sure"]
+        return Marks(",", ".")
+    return Marks(".", ",") if separator == "," or point["sure"] else POINTS
 
 
 def _evidence_of_mark(cells: list[str], mark: str) -> dict[str, bool]:
@@ -120,29 +127,27 @@ def _bare(cell: str) -> str:
     return cell.strip().lower().replace("\u2212", "-").removesuffix("%").rstrip()
 
 
-def _plain(bare: pl.Series, decimal_comma: bool) -> pl.Series:
+def _plain(bare: pl.Series, marks: Marks) -> pl.Series:
     """Numbers as computers write them, with one decimal mark and nothing else."""
     import polars as pl
 
-    if not decimal_comma:
+    if marks.decimal == ".":
         return bare.cast(pl.Float64, strict=False)
     numbers = bare.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
     # a point among decimal commas would stand between thousands
     return numbers.set(bare.str.contains(".", literal=True).fill_null(False), None)
 
 
-def _as_written(bare: pl.Series, decimal_comma: bool, comma_thousands: bool) -> pl.Series:
+def _as_written(bare: pl.Series, marks: Marks) -> pl.Series:
     """Numbers as people write them; null for everything else."""
     import polars as pl
 
     text = bare.str.to_lowercase().str.replace("\u2212", "-", literal=True)
     text = text.str.strip_suffix("%").str.strip_chars_end()
-    point = "," if decimal_comma else r"\."
-    thousands = "." if decimal_comma else "," * comma_thousands
-    grouped = text.str.contains(f"^{_grouped(thousands, point)}$")
-    marks = f"[{_SPACES}{_APOSTROPHES}{thousands}]"
-    text = text.zip_with(~grouped, text.str.replace_all(marks, ""))
-    numbers = _plain(text, decimal_comma)
+    grouped = text.str.contains(f"^{_grouped(marks.thousands, re.escape(marks.decimal))}$")
+    between = f"[{_SPACES}{_APOSTROPHES}{marks.thousands}]"
+    text = text.zip_with(~grouped, text.str.replace_all(between, ""))
+    numbers = _plain(text, marks)
     for word, value in (("true", 1.0), ("false", 0.0)):
         numbers = numbers.set(text == word, value)
     return numbers.cast(pl.Float64)
@@ -186,7 +191,7 @@ def counts_rows(column: pl.Series) -> bool:
 
 
 def read_labels(cells: pl.Series, *, signed: bool) -> pl.Series:
-    """Labels as 8-bit integers, 1 for anomalous; null where a cell is none.
+    """Labels as 8-bit integers, 1 for anomalous; null where a cell is not a label.
 
     Where labels are ``signed``, -1 is anomalous and 1 normal.
     """
@@ -201,7 +206,7 @@ def read_labels(cells: pl.Series, *, signed: bool) -> pl.Series:
 
 
 def is_signed(cells: pl.Series) -> bool | None:
-    """Whether -1 stands among labels; None where there are only ones, which tell nothing."""
+    """Whether labels contain -1; None if all are 1, which does not decide."""
     words = set(_words(cells).unique().to_list())
     if SIGN in words:
         return True

@@ -60,7 +60,6 @@ def find_format(path: Path) -> Format | None:
 class ColumnarFile:
     """One file of a binary format; ``name`` is its name in messages."""
 
-    decimal_comma = False
     has_header = True
 
     def __init__(self, path: Path, name: str, kind: Format = FORMATS[0]) -> None:

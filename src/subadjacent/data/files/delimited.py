@@ -20,7 +20,6 @@ from subadjacent.data.files.opening import (
     END_OF_FILE,
     HEAD_BYTES,
     MAX_LINE_BYTES,
-    check_unpacked,
     find_encoding,
     open_bytes,
 )
@@ -39,12 +38,11 @@ class Delimited:
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
-        check_unpacked(path, name)
         head, self.encoding, notes = self._read_head()
         self.layout = layout = find_layout(head, name)
         self.columns, self.unnamed = layout.columns, layout.unnamed
         self.schema: dict[str, Any] = dict.fromkeys(layout.columns, pl.String())
-        self.has_header, self.decimal_comma = layout.has_header, layout.decimal_comma
+        self.has_header = layout.has_header
         self.notes = (*notes, *layout.notes)
 
     @property
@@ -69,7 +67,6 @@ class Delimited:
 
     def _block(self, batch: list[Line], more: Iterator[Line], columns: tuple[str, ...]) -> Block:
         width, separator = len(self.columns), self.layout.separator
-        thousands = self.layout.comma_thousands
         if any('"' in text for _, text in batch):
             numbers, records = self._quoted(batch, more)
             for number, record in zip(numbers, records, strict=True):
@@ -87,10 +84,7 @@ class Delimited:
                 self._check_width(numbers[row], int(marks[row]) + 1, more if last else iter(batch))
             frame = text.str.split_exact(separator, width - 1).struct.unnest()
             frame.columns = list(self.columns)
-        return Block(
-            frame.select(columns), self.name, numbers,
-            decimal_comma=self.decimal_comma, comma_thousands=thousands,
-        )  # fmt: skip
+        return Block(frame.select(columns), self.name, numbers, marks=self.layout.marks)
 
     def _quoted(self, batch: list[Line], more: Iterator[Line]) -> tuple[list[int], list[list[str]]]:
         """The records of lines with quotes; an open quote continues on further lines."""

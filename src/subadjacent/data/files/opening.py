@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from subadjacent.errors import InputError
+from subadjacent.showing import listed
 
 HEAD_BYTES = 1 << 16
 MAX_LINE_BYTES = 1 << 24
@@ -61,18 +62,6 @@ def open_bytes(path: Path, name: str) -> io.BufferedReader:
     return io.BufferedReader(_BoundedReader(path.open("rb"), name), HEAD_BYTES)
 
 
-def check_unpacked(path: Path, name: str) -> None:
-    """Refuse a small file that unpacks to too much, before it is read.
-
-    Of a larger one no more is looked at; its bound holds while it is read.
-    """
-    with open_bytes(path, name) as file:
-        if isinstance(file.raw, _BoundedReader) and file.raw.most is not None:
-            seen = 0
-            while seen <= UNPACKED_FLOOR and (data := file.read(HEAD_BYTES)):
-                seen += len(data)
-
-
 def find_encoding(head: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """The encoding of a file's first bytes, and notes on it; refuses binary data."""
     for mark, (known, note) in BOMS.items():
@@ -98,11 +87,8 @@ def find_encoding(head: bytes, name: str) -> tuple[str, tuple[str, ...]]:
 class _BoundedReader(io.RawIOBase):
     """Bytes of a stream; refuses more than ``most``, and a line without an end."""
 
-    def __init__(
-        self, stream: IO[bytes], name: str, most: int | None = None, archive: Any = None
-    ) -> None:
-        self.most = most
-        self._stream, self._name, self._archive = stream, name, archive
+    def __init__(self, stream: IO[bytes], name: str, most: int | None = None) -> None:
+        self._stream, self._name, self._most = stream, name, most
         self._total = self._line = 0
 
     def readable(self) -> bool:
@@ -115,8 +101,8 @@ class _BoundedReader(io.RawIOBase):
         end = data.rfind(b"\n")
         end = data.rfind(b"\r") if end < 0 else end
         self._line = self._line + len(data) if end < 0 else len(data) - end - 1
-        if self.most is not None and self._total > self.most:
-            raise _unpacks_too_far(self._name, self.most)
+        if self._most is not None and self._total > self._most:
+            raise _unpacks_too_far(self._name, self._most)
         if self._line > MAX_LINE_BYTES:
             raise InputError(
                 f"{self._name} must have lines of at most {MAX_LINE_BYTES:,} bytes; one of them "
@@ -126,8 +112,6 @@ class _BoundedReader(io.RawIOBase):
 
     def close(self) -> None:
         self._stream.close()
-        if self._archive is not None:
-            self._archive.close()
         super().close()
 
 
@@ -139,17 +123,14 @@ def _open_zip(path: Path, name: str) -> io.BufferedReader:
             f"{name} must be text or Parquet; it is a zip or spreadsheet file that cannot be "
             f"opened: get it again, or export the sheet as CSV"
         ) from error
-    try:
+    with archive:
         member = _only_member(archive, name)
         most = _unpacked_bound(member.compress_size)
         # what it says of itself is believed only where that is too much
         if member.file_size > most:
             raise _unpacks_too_far(name, most)
-        stream = archive.open(member)
-    except BaseException:
-        archive.close()
-        raise
-    return io.BufferedReader(_BoundedReader(stream, name, most, archive), HEAD_BYTES)
+        # a member may be read on when its archive is closed
+        return io.BufferedReader(_BoundedReader(archive.open(member), name, most), HEAD_BYTES)
 
 
 def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -159,17 +140,16 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
         # what macOS keeps beside each file
         if not member.is_dir() and not member.filename.startswith("__MACOSX/")
     ]
-    names = [member.filename for member in members]
-    if "[Content_Types].xml" in names:
+    names = [repr(member.filename) for member in members]
+    if repr("[Content_Types].xml") in names:
         raise InputError(
             f"{name} must be text or Parquet; it is a spreadsheet: export the sheet as CSV"
         )
     if len(members) != 1:
-        shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
-        held = f"it holds {len(names)}, {shown}" if names else "it is empty"
+        held = f"it holds {len(names)}, {listed(names)}" if names else "it is empty"
         raise InputError(f"{name} must hold one file; {held}: unpack it, and name those to read")
     if members[0].flag_bits & 1:
-        raise InputError(f"{name} must be readable; {names[0]!r} in it is encrypted: unpack it")
+        raise InputError(f"{name} must be readable; {names[0]} in it is encrypted: unpack it")
     return members[0]
 
 

@@ -44,7 +44,7 @@ def open_sources(paths: Sequence[str]) -> list[Source]:
 
 
 def expand(path: str) -> list[str]:
-    """The files that a name or a pattern stands for, by name."""
+    """The files that match a name or a pattern, sorted by name."""
     expanded = os.path.expanduser(path)  # noqa: PTH111 — Path would drop a leading ./
     if path == STANDARD_INPUT or not glob.has_magic(expanded) or Path(expanded).exists():
         return [path if path == STANDARD_INPUT else expanded]

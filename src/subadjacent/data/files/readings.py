@@ -15,10 +15,10 @@ import polars as pl
 
 from subadjacent.data.files.blocks import BLOCK_ROWS, Block, Source, TimeOrder
 from subadjacent.data.files.cells import show
-from subadjacent.data.files.layouts import DIGITS, format_of
 from subadjacent.data.files.paths import only_our_errors
 from subadjacent.data.files.time_column import TimeColumn, time_error
 from subadjacent.data.files.timestamps import TimeForm
+from subadjacent.data.times import DIGITS, format_of
 from subadjacent.errors import InputError
 
 

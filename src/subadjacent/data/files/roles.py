@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from subadjacent.data.files.blocks import Block, Source
+from subadjacent.data.files.blocks import Block, Source, is_numbers
 from subadjacent.data.files.cells import blank_missing, counts_rows
 from subadjacent.data.files.time_column import TimeColumn, find_time
 from subadjacent.data.files.timestamps import TimeForm
@@ -20,9 +20,7 @@ from subadjacent.data.names import (
     label_columns,
 )
 from subadjacent.errors import InputError
-
-MAX_SHOWN = 6
-"""Columns that a message names."""
+from subadjacent.showing import listed
 
 TEXT = "it holds text"
 
@@ -133,7 +131,7 @@ def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None
         if column not in source.columns:
             raise InputError(
                 f"{source.name} must have the {role} column {column!r}; "
-                f"it has {_first_names(source.columns)}"
+                f"it has {listed(source.columns)}"
             )
     if len({column for _, column in named}) < len(named):
         raise InputError(
@@ -143,7 +141,7 @@ def _check_given(source: Source, given: Columns, ignored: Sequence[str]) -> None
     if twice := set(ignored) & {*(column for _, column in named), *given.only}:
         raise InputError(
             f"{source.name} must not have columns that are both named and left out; "
-            f"got {_first_names(sorted(map(repr, twice)))}: leave out one of the two"
+            f"got {listed(sorted(map(repr, twice)))}: leave out one of the two"
         )
 
 
@@ -215,8 +213,7 @@ def _without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
             continue
         cells = sample.frame[column]
         dtype = cells.dtype
-        text = dtype in (pl.String, pl.Categorical, pl.Enum)
-        if not (text or dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+        if not (is_numbers(dtype) or dtype in (pl.String, pl.Categorical, pl.Enum)):
             reasons[column] = f"it holds {dtype}"
         elif not blank_missing(cells).count():
             reasons[column] = f"it is empty in the first {len(cells):,} rows"
@@ -226,7 +223,7 @@ def _without_numbers(sample: Block, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _row_numbers(sample: Block, columns: Sequence[str], unnamed: Collection[str]) -> dict[str, str]:
-    """Columns that count the rows, and have such a name or none."""
+    """Columns that count the rows, with no name or one such as ``index``."""
     called, flat = columns_named(ROW_NAMES, columns), set(sample.frame.columns)
     maybe = [column for column in columns if column in flat and column in (*called, *unnamed)]
     counting = [column for column in maybe if counts_rows(sample.frame[column])]
@@ -238,7 +235,7 @@ def _refuse_no_channels(sample: Block, left_out: Mapping[str, str]) -> None:
     if texts:
         raise InputError(
             f"{sample.file} must have at least one column of numbers; "
-            f"{_first_names(texts, '; ')}: check the separator and the header"
+            f"{listed(texts)}: check the separator and the header"
         )
     raise InputError(
         f"{sample.file} must have at least one column of numbers beside time, entity and "
@@ -247,7 +244,7 @@ def _refuse_no_channels(sample: Block, left_out: Mapping[str, str]) -> None:
 
 
 def _left_out_notes(left_out: Mapping[str, str]) -> list[str]:
-    """One note for all columns that are left out for one reason."""
+    """One note per reason, on all columns that are ignored for it."""
     notes = []
     for why in dict.fromkeys(left_out.values()):
         columns = [repr(column) for column, reason in left_out.items() if reason == why]
@@ -255,13 +252,8 @@ def _left_out_notes(left_out: Mapping[str, str]) -> list[str]:
             notes.append(f"column {columns[0]} is left out: {why}")
         else:
             reason_of_each = why.replace("it ", "each ", 1)
-            notes.append(f"columns {_first_names(columns)} are left out: {reason_of_each}")
+            notes.append(f"columns {listed(columns)} are left out: {reason_of_each}")
     return notes
-
-
-def _first_names(names: Sequence[str], between: str = ", ") -> str:
-    more = len(names) - MAX_SHOWN
-    return between.join(names[:MAX_SHOWN]) + (f"{between}and {more} more" if more > 0 else "")
 
 
 def _nearest(name: str, columns: Sequence[str]) -> str:
@@ -269,4 +261,4 @@ def _nearest(name: str, columns: Sequence[str]) -> str:
     near = difflib.get_close_matches(name.lower(), by_case, n=3)
     if near:
         return "the nearest are " + ", ".join(repr(by_case[match]) for match in near)
-    return f"it has {_first_names([repr(column) for column in columns])}"
+    return f"it has {listed([repr(column) for column in columns])}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,15 +13,14 @@ from numpy.typing import NDArray
 
 from subadjacent.data.files.blocks import BLOCK_ROWS, Block, Source, TimeOrder
 from subadjacent.data.files.cells import is_signed
-from subadjacent.data.files.layouts import pattern_of_format
 from subadjacent.data.files.paths import only_our_errors, open_sources
 from subadjacent.data.files.readings import FileForms, choose_forms
 from subadjacent.data.files.roles import Columns, Roles, assign
 from subadjacent.data.files.time_column import forms_in, time_error
 from subadjacent.data.files.timestamps import TimeForm, find_forms, in_common
+from subadjacent.data.times import pattern_of_format
 from subadjacent.errors import InputError, require_whole
-
-__all__ = ["Columns", "FileRows", "Rows", "open_files"]
+from subadjacent.showing import listed
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +80,7 @@ class Rows:
 
     @property
     def named(self) -> Columns:
-        """The column of each role in the files; two that are joined have no name."""
+        """The column of each role; None for a time that is joined from two columns."""
         joined = self._time is not None and self._time.is_joined
         return Columns(time=None if joined else self.time, entity=self.entity, label=self.label)
 
@@ -105,48 +103,13 @@ class Rows:
         """About how many rows there are; text files are gone through once to count lines."""
         return sum(source.length for source in self._sources)
 
-    def over(self, sources: Sequence[Source]) -> Rows:
-        """The rows of other files in the format of the first of these."""
-        copied = copy.copy(self)
-        copied._sources = tuple(sources)
-        copied._forms = self._forms[:1] * len(sources)
-        return copied
-
-    def check_alike(self, source: Source) -> None:
-        """Refuse a file that is not in the format of the first."""
-        first = self._sources[0]
-        _check_columns(first, source)
-        if _narrow((first, source), self.channels) != self._narrow:
-            raise InputError(
-                f"{source.name} must have channels of the same types as {first.name}; some have "
-                f"64 bits here and 32 there: write them alike"
-            )
-        if self._time is None:
-            return
-        with only_our_errors(source.name):
-            sample = source.sample(SAMPLE_ROWS).without(self._missing)
-            forms = forms_in(source, sample, self._time, self._time_format)
-        expected = self._forms[0]
-        if expected not in forms:
-            raise InputError(
-                f"{source.name} must write times in column {self.time!r} as {first.name} does; "
-                f"got {forms[0].description} instead of {expected.description}: write them alike"
-            )
-
-    def named_blocks(
-        self, rows: int, *, names_only: bool = False
-    ) -> Iterator[tuple[Block, pl.Series]]:
-        """All rows as the files have them, in blocks, with each row's entity.
-
-        Of the columns, those that scores depend on are there, or that of the entities alone.
-        """
+    def entity_names(self, rows: int) -> Iterator[pl.Series]:
+        """The entity of every row, at most ``rows`` at a time; no other column is read."""
         assert self.entity is not None
-        times = () if self._time is None else self._time.names
-        more_columns = () if names_only else (*times, *self.channels)
         for source in self._sources:
             with only_our_errors(source.name):
-                for block in source.blocks(rows, (self.entity, *more_columns)):
-                    yield block, block.without(self._missing).entities(self.entity)
+                for block in self._blocks(source, rows, (self.entity,)):
+                    yield block.entities(self.entity)
 
     def whole(self, labels: Labels = "need") -> FileRows:
         """Everything, in memory."""
@@ -212,12 +175,6 @@ class Rows:
             dtype = pl.Float32 if channel in self._narrow else pl.Float64
             columns.append(block.numbers(channel).cast(dtype))
         return FileRows(pl.DataFrame(columns))
-
-
-def joined_labels(chunks: Sequence[FileRows]) -> NDArray[np.int8] | None:
-    """The labels of all rows; None unless every chunk has them."""
-    labels = [chunk.labels for chunk in chunks if chunk.labels is not None]
-    return np.concatenate(labels) if chunks and len(labels) == len(chunks) else None
 
 
 def open_files(
@@ -290,10 +247,10 @@ def _agree(
 
 def _check_columns(first: Source, source: Source) -> None:
     if set(source.columns) != set(first.columns):
-        differing = sorted(set(source.columns) ^ set(first.columns))
+        differing = sorted(map(repr, set(source.columns) ^ set(first.columns)))
         raise InputError(
             f"{source.name} must have the same columns as {first.name}; "
-            f"only one of them has {', '.join(map(repr, differing[:5]))}: "
+            f"only one of them has {listed(differing)}: "
             f"read them apart, or make them alike"
         )
 
@@ -318,3 +275,9 @@ def _source_notes(sources: tuple[Source, ...]) -> tuple[str, ...]:
         everywhere = len(names) == len(sources) > 1
         notes.append(f"{'every file' if everywhere else ', '.join(names)}: {note}")
     return tuple(notes)
+
+
+def joined_labels(chunks: Sequence[FileRows]) -> NDArray[np.int8] | None:
+    """The labels of all rows; None unless every chunk has them."""
+    labels = [chunk.labels for chunk in chunks if chunk.labels is not None]
+    return np.concatenate(labels) if chunks and len(labels) == len(chunks) else None

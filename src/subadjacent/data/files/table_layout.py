@@ -16,15 +16,17 @@ from typing import NamedTuple
 
 from subadjacent.data.files.cells import (
     MISSING,
-    decimal_mark,
+    Marks,
+    find_marks,
     is_missing,
     is_number,
     show,
     unguard,
 )
-from subadjacent.data.files.layouts import is_written_time
 from subadjacent.data.files.opening import END_OF_FILE
+from subadjacent.data.times import is_written_time
 from subadjacent.errors import InputError
+from subadjacent.showing import listed
 
 SPACE = " "
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
@@ -43,7 +45,7 @@ class TableLayout:
     """The layout of a table of text.
 
     ``first_line`` is the line of the first row, ``named_by`` the line that sets the number of
-    cells. With ``comma_thousands``, commas separate thousands.
+    cells.
     """
 
     separator: str
@@ -52,8 +54,7 @@ class TableLayout:
     has_header: bool
     named_by: int
     first_line: int
-    decimal_comma: bool
-    comma_thousands: bool
+    marks: Marks
     notes: tuple[str, ...]
 
     def is_comment(self, line: str) -> bool:
@@ -120,14 +121,14 @@ def find_layout(head: str, name: str) -> TableLayout:
             column for column, cell in zip(columns, header.cells, strict=True) if not cell.strip()
         )
     cells = [cell for record in records[first:] for cell in record.cells]
-    decimal_comma, comma_thousands = decimal_mark(cells, separator)
-    if decimal_comma:
+    marks = find_marks(cells, separator)
+    if marks.decimal == ",":
         notes.append("commas are read as decimal marks")
     first_line = records[first].line if first < len(records) else kept[-1][0] + 1
     named_by = records[0].line if header is None else header.line
     return TableLayout(
-        separator, columns, unnamed, header is not None, named_by, first_line, decimal_comma,
-        comma_thousands, tuple(notes),
+        separator, columns, unnamed, header is not None, named_by, first_line, marks,
+        tuple(notes),
     )  # fmt: skip
 
 
@@ -262,11 +263,11 @@ def _names(header: _Record, name: str) -> tuple[str, ...]:
             unguard(pl.Series([cell.strip() for cell in header.cells], dtype=pl.String)), 1
         )
     )
-    twice = [repeated for repeated, count in Counter(names).items() if count > 1]
+    twice = [show(repeated) for repeated, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(
             f"{name} must name every column once; line {header.line} has "
-            f"{', '.join(map(show, twice[:5]))} more than once: rename or remove the others"
+            f"{listed(twice)} more than once: rename or remove the others"
         )
     return names
 

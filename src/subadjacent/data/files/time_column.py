@@ -18,6 +18,7 @@ from subadjacent.data.files.timestamps import (
 )
 from subadjacent.data.names import TIME_NAMES, columns_named
 from subadjacent.errors import InputError
+from subadjacent.showing import listed
 
 JOIN = "+"
 """Stands between the names of two columns that are read as one."""
@@ -34,7 +35,7 @@ class TimeColumn:
 
     @classmethod
     def of(cls, given: str, columns: Sequence[str]) -> TimeColumn:
-        """The column, or two such as ``date+time``, that a name stands for."""
+        """The column with this name, or two columns such as ``date+time``."""
         for place, mark in enumerate(given):
             pair = (given[:place], given[place + 1 :])
             if mark == JOIN and given not in columns and set(pair) <= set(columns):
@@ -91,8 +92,8 @@ def find_time(
     if given is not None:
         column = TimeColumn.of(given, source.columns)
         return column, forms_in(source, sample, column, written)
-    columns = _candidates(source, sample, free, written)
-    forms = {column: _forms(source, sample, column, written) for column in columns}
+    columns = _candidates(sample, free, written)
+    forms = {column: _forms(sample, column, written) for column in columns}
     known = {column: column_forms for column, column_forms in forms.items() if column_forms}
     if forms and not known:
         column = columns[0]
@@ -103,7 +104,8 @@ def find_time(
     if len(best) > 1:
         names = ", ".join(column.name for column in best)
         raise InputError(
-            f"{source.name} must have one time column; {names} could all be it: name the one to use"
+            f"{source.name} must have one time column; {names} could each be the time: "
+            "name the one to use"
         )
     if best:
         return best[0], known[best[0]]
@@ -111,7 +113,7 @@ def find_time(
     if first_column is None and written is not None:
         raise InputError(
             f"{source.name} must have a time column, since a format of times is given; none of "
-            f"{', '.join(source.columns[:6])} is called {', '.join(TIME_NAMES)}: "
+            f"{listed(source.columns)} is called {', '.join(TIME_NAMES)}: "
             f"name the time column"
         )
     return first_column
@@ -123,7 +125,7 @@ def forms_in(
     """The forms in which a file's times can be read; refuses other columns."""
     frame = sample.frame
     nested = not set(column.names) <= set(frame.columns)
-    forms = () if nested else _forms(source, sample, column, written)
+    forms = () if nested else _forms(sample, column, written)
     if forms:
         return forms
     if nested or (written is None and column.cells(frame).dtype != pl.String):
@@ -160,21 +162,17 @@ def time_error(
     return InputError.of(f"{block.place(row)}, column {column.name!r},", rule, got, remedy)
 
 
-def _forms(
-    source: Source, sample: Block, column: TimeColumn, written: str | None
-) -> tuple[TimeForm, ...]:
+def _forms(sample: Block, column: TimeColumn, written: str | None) -> tuple[TimeForm, ...]:
     cells = column.cells(sample.frame)
     if written is None:
-        return find_forms(cells, decimal_comma=source.decimal_comma)
+        return find_forms(cells, sample.marks)
     if cells.dtype.is_temporal():
         return find_forms(cells)
     form = text_form(written, cells)
     return (form,) if form.read(cells).count() else ()
 
 
-def _candidates(
-    source: Source, sample: Block, free: Sequence[str], written: str | None
-) -> list[TimeColumn]:
+def _candidates(sample: Block, free: Sequence[str], written: str | None) -> list[TimeColumn]:
     """Columns with a name or type of times; a date and a clock count as one."""
     # only once: a frame computes its schema anew, of all columns, at every access
     schema, may_be = sample.frame.schema, set(free)
@@ -188,12 +186,12 @@ def _candidates(
     dates, clocks = columns_named((DATE_NAME,), flat), columns_named((CLOCK_NAME, HOUR_NAME), flat)
     for names in ((date, clock) for date in dates for clock in clocks):
         pair = TimeColumn(names)
-        if _is_pair(source, sample, pair, written):
+        if _is_pair(sample, pair, written):
             return [pair, *(column for column in single if column.names[0] not in names)]
     return single
 
 
-def _is_pair(source: Source, sample: Block, pair: TimeColumn, written: str | None) -> bool:
+def _is_pair(sample: Block, pair: TimeColumn, written: str | None) -> bool:
     """Whether most rows of two columns are a date without a clock and a clock."""
     date, clock = (sample.frame[name] for name in pair.names)
     if isinstance(date.dtype, pl.Datetime) and (date != date.dt.truncate("1d")).any():
@@ -202,10 +200,10 @@ def _is_pair(source: Source, sample: Block, pair: TimeColumn, written: str | Non
     if counts and pair.names[1].lower() != HOUR_NAME:
         return False
     if written is not None and any(
-        _forms(source, sample, TimeColumn((name,)), written) for name in pair.names
+        _forms(sample, TimeColumn((name,)), written) for name in pair.names
     ):
         return False
-    forms = _forms(source, sample, pair, written)
+    forms = _forms(sample, pair, written)
     cells = pair.cells(sample.frame)
     return bool(forms) and 2 * forms[0].read(cells).count() > len(cells)
 
@@ -219,7 +217,7 @@ def _first_as_time(
         return None
     column = TimeColumn((first,))
     cells = column.cells(sample.frame)
-    forms = _forms(source, sample, column, written)
+    forms = _forms(sample, column, written)
     if not forms or forms[0].read(cells).null_count():
         return None
     form = forms[0]

@@ -6,21 +6,24 @@ The way of writing is found once, in a sample, so that every part of a file is r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import polars as pl
 
-from subadjacent.data.files.cells import blank_missing, read_numbers
-from subadjacent.data.files.layouts import (
+from subadjacent.data.files.cells import POINTS, Marks, blank_missing, read_numbers
+from subadjacent.data.times import (
     DIGITS,
-    FIRST,
-    LAST,
+    EARLIEST,
+    EPOCH_UNITS,
+    GROUPS,
+    LATEST,
+    MONTHS,
     PATTERNS,
-    Unit,
-    find_parts,
     has_date,
-    read_written,
+    pattern_of,
 )
-from subadjacent.data.times import EARLIEST, EPOCH_UNITS, LATEST
+
+TimeUnit = Literal["us", "ns"]
 
 EXAMPLES = (
     "times such as 2024-01-31 13:45:00 (all of them with an offset, or none), "
@@ -31,6 +34,16 @@ MICROSECOND_DIGITS = 6
 """Decimals of a second that microseconds hold."""
 
 OUT_OF_RANGE = "a time outside the years 1 to 9999"
+
+CENTURY_PIVOT = 69
+"""Two-digit years from this one on are of the 1900s, those before it of the 2000s, as in POSIX."""
+
+# a day after the year 1 begins and a day before 9999 ends, in microseconds since 1970: Python has
+# no others, whatever their zone
+FIRST, LAST = -62_135_510_400_000_000, 253_402_214_400_000_000
+
+# a day after the first nanosecond and before the last that 64 bits can count, in microseconds
+FIRST_NANO, LAST_NANO = -9_223_286_400_000_000, 9_223_286_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +62,15 @@ class TimeForm:
         Their time zone; None for local times without one.
     whole
         Whether numbers have no decimals.
-    decimal_comma
-        Whether numbers have a comma for a decimal mark.
+    marks
+        The marks within numbers.
     """
 
     kind: str
-    unit: Unit = "us"
+    unit: TimeUnit = "us"
     zone: str | None = None
     whole: bool = False
-    decimal_comma: bool = False
+    marks: Marks = POINTS
 
     @property
     def is_clock(self) -> bool:
@@ -112,16 +125,16 @@ class TimeForm:
         return times if self.zone is None else times.dt.convert_time_zone(self.zone)
 
     def _from_text(self, column: pl.Series) -> pl.Series:
-        times = read_written(
+        times = _read_written(
             _as_text(column, self), self.kind, self.unit, zoned=self.zone is not None
         )
         return times if self.zone is None else times.dt.replace_time_zone(self.zone)
 
     def _from_numbers(self, column: pl.Series) -> pl.Series:
         if self.whole:
-            numbers = _whole_numbers(column, self.decimal_comma)
+            numbers = _whole_numbers(column, self.marks)
         else:
-            numbers = _floats(column, self.decimal_comma)
+            numbers = _floats(column, self.marks)
             numbers = numbers.set(numbers.is_infinite(), None)
         if self.kind == "counter":
             return numbers
@@ -135,7 +148,7 @@ class TimeForm:
         return ticks.cast(pl.Datetime(self.unit, self.zone))
 
 
-def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeForm, ...]:
+def find_forms(sample: pl.Series, marks: Marks = POINTS) -> tuple[TimeForm, ...]:
     """The forms that read the most cells of a sample; none if no cell is read.
 
     There are several where dates can be read with the day or the month first, and where digits
@@ -143,12 +156,12 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
     """
     dtype = sample.dtype
     if isinstance(dtype, pl.Datetime):
-        unit: Unit = "ns" if dtype.time_unit == "ns" else "us"
+        unit: TimeUnit = "ns" if dtype.time_unit == "ns" else "us"
         return (TimeForm("dates", unit, dtype.time_zone),)
     if dtype == pl.Date:
         return (TimeForm("dates"),)
     if dtype.is_numeric():
-        return _number_forms(sample, decimal_comma)
+        return _number_forms(sample, marks)
     if dtype != pl.String:
         return ()
     cells = blank_missing(sample).drop_nulls()
@@ -156,14 +169,14 @@ def find_forms(sample: pl.Series, *, decimal_comma: bool = False) -> tuple[TimeF
     forms = [text_form(kind, cells) for kind in likely if kind != DIGITS]
     counts = [form.read(cells).count() for form in forms]
     if not any(counts):
-        return _number_forms(cells, decimal_comma)
+        return _number_forms(cells, marks)
     return tuple(form for form, count in zip(forms, counts, strict=True) if count == max(counts))
 
 
 def text_form(kind: str, cells: pl.Series) -> TimeForm:
     """The form of a layout or format, with the zone and precision of its cells."""
     form = TimeForm(kind)
-    groups = find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
+    groups = _find_parts(_as_text(cells, form), kind).select("year", "hour", "zone", "fraction")
     written = int((groups["year"].is_not_null() | groups["hour"].is_not_null()).sum())
     zoned = 2 * groups["zone"].count() > written
     fine = bool((groups["fraction"].str.len_chars() > MICROSECOND_DIGITS).any())
@@ -174,7 +187,7 @@ def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
     """Forms of several files, made to give times of one type; None where they cannot."""
     if len({(form.is_clock, form.has_date, form.zone is None) for form in forms}) > 1:
         return None
-    unit: Unit = "ns" if any(form.unit == "ns" for form in forms) else "us"
+    unit: TimeUnit = "ns" if any(form.unit == "ns" for form in forms) else "us"
     zones = {form.zone for form in forms}
     zone = zones.pop() if len(zones) == 1 else "UTC"
     counts = all(form.whole for form in forms)
@@ -184,41 +197,101 @@ def in_common(forms: list[TimeForm]) -> list[TimeForm] | None:
     ]
 
 
+def _read_written(cells: pl.Series, layout: str, unit: TimeUnit, *, zoned: bool) -> pl.Series:
+    """The moments in cells, without a zone; those with an offset in UTC.
+
+    Null where a cell does not fit the layout, holds a day that there is not, is before or after
+    what can be told, or has an offset though ``zoned`` says otherwise, or none.
+    """
+    number = {
+        group: pl.col(group).cast(pl.Int64, strict=False)
+        for group in GROUPS
+        if group not in ("name", "half", "zone", "sign")
+    }
+    hour, half = number["hour"].fill_null(0), pl.col("half").str.to_lowercase()
+    # 12 AM is midnight, 12 PM noon
+    hour = pl.when(half.is_null()).then(hour).otherwise(hour % 12 + 12 * half.str.starts_with("p"))
+    hours, minutes = number["hours"].fill_null(0), number["minutes"].fill_null(0)
+    offset = 60 * hours + minutes
+    offset = pl.when(pl.col("sign") == "-").then(-offset).otherwise(offset)
+    moment = _day(number) + pl.duration(
+        minutes=60 * hour + number["minute"].fill_null(0) - offset,
+        seconds=number["second"].fill_null(0),
+        time_unit="us",
+    )
+    bounds = (FIRST, LAST) if unit == "us" else (FIRST_NANO, LAST_NANO)
+    legal = (
+        pl.coalesce("year", "hour").is_not_null()
+        & (half.is_null() | number["hour"].is_between(1, 12))
+        & (hours < 24)
+        & (minutes < 60)
+        & (pl.col("zone").is_not_null() == zoned)
+        & moment.to_physical().is_between(*bounds)
+    )
+    # only now, since nanoseconds hold fewer years
+    moment = pl.when(legal).then(moment).cast(pl.Datetime(unit))
+    fraction = pl.col("fraction").str.pad_end(9, "0").cast(pl.Int64, strict=False).fill_null(0)
+    moment += pl.duration(nanoseconds=fraction, time_unit=unit)
+    return _find_parts(cells, layout).select(moment.alias(cells.name)).to_series()
+
+
+def _find_parts(cells: pl.Series, layout: str) -> pl.DataFrame:
+    """The groups of a layout in each cell, one column each."""
+    groups = cells.str.strip_chars().str.extract_groups(pattern_of(layout)).struct.unnest()
+    absent = [group for group in GROUPS if group not in groups.columns]
+    return groups.with_columns(pl.lit(None, pl.String).alias(group) for group in absent)
+
+
+def _day(number: dict[str, pl.Expr]) -> pl.Expr:
+    """Midnights; those of 1970, January and the first of a month where nothing is said."""
+    year = number["year"].fill_null(1970)
+    century = pl.when(year < CENTURY_PIVOT).then(2000).otherwise(1900)
+    year = pl.when(pl.col("year").str.len_chars() == 2).then(year + century).otherwise(year)
+    by_name = {name[:3]: month for month, name in enumerate(MONTHS, 1)}
+    name = pl.col("name").str.to_lowercase().str.head(3)
+    month = pl.coalesce(number["month"], name.replace_strict(by_name, default=None), 1)
+    # as text, so that a day that there is not becomes null
+    day = pl.format(
+        "{}-{}-{}", year.cast(pl.String).str.zfill(4), month, number["day"].fill_null(1)
+    )
+    return day.str.to_datetime("%Y-%m-%d", time_unit="us", strict=False)
+
+
 def _as_text(cells: pl.Series, form: TimeForm) -> pl.Series:
     """Cells as a layout or format reads them: whole numbers without the decimals of libraries."""
     if cells.dtype == pl.String and form.kind != DIGITS:
         return cells
-    return _whole_numbers(cells, form.decimal_comma).cast(pl.String)
+    return _whole_numbers(cells, form.marks).cast(pl.String)
 
 
-def _number_forms(cells: pl.Series, decimal_comma: bool) -> tuple[TimeForm, ...]:
-    numbers = _floats(cells, decimal_comma).drop_nulls()
+def _number_forms(cells: pl.Series, marks: Marks) -> tuple[TimeForm, ...]:
+    numbers = _floats(cells, marks).drop_nulls()
     if numbers.is_empty() or len(numbers) < len(cells.drop_nulls()):
         return ()
-    whole = len(_whole_numbers(cells, decimal_comma).drop_nulls()) == len(numbers)
+    whole = len(_whole_numbers(cells, marks).drop_nulls()) == len(numbers)
     for kind, scale in EPOCH_UNITS.items():
         plausible = numbers.is_between(EARLIEST * scale, LATEST * scale).all()
         if plausible and (whole or kind == "seconds"):
-            unit: Unit = "ns" if kind == "nanoseconds" else "us"
-            return (TimeForm(kind, unit, "UTC", whole, decimal_comma),)
-    counter = TimeForm("counter", whole=whole, decimal_comma=decimal_comma)
-    digits = TimeForm(DIGITS, decimal_comma=decimal_comma)
+            unit: TimeUnit = "ns" if kind == "nanoseconds" else "us"
+            return (TimeForm(kind, unit, "UTC", whole, marks),)
+    counter = TimeForm("counter", whole=whole, marks=marks)
+    digits = TimeForm(DIGITS, marks=marks)
     dated = digits.read(cells).count() == len(numbers)
     return (digits, counter) if dated else (counter,)
 
 
-def _floats(cells: pl.Series, decimal_comma: bool) -> pl.Series:
+def _floats(cells: pl.Series, marks: Marks) -> pl.Series:
     if cells.dtype != pl.String:
         return cells.cast(pl.Float64).fill_nan(None)
-    return read_numbers(cells, decimal_comma=decimal_comma)[0].fill_nan(None)
+    return read_numbers(cells, marks)[0].fill_nan(None)
 
 
-def _whole_numbers(cells: pl.Series, decimal_comma: bool) -> pl.Series:
+def _whole_numbers(cells: pl.Series, marks: Marks) -> pl.Series:
     """Cells as 64-bit integers, exactly; null where one is missing or has decimals."""
     if cells.dtype.is_integer():
         return cells.cast(pl.Int64, strict=False)
     # 1700000000.0, as libraries write a column that once had a gap
-    floats = _floats(cells, decimal_comma)
+    floats = _floats(cells, marks)
     rounded = floats.set((floats % 1 != 0).fill_null(True), None).cast(pl.Int64, strict=False)
     if cells.dtype != pl.String:
         return rounded

@@ -1,1 +1,1 @@
-"""What can be asked over HTTP: a route parses, calls one function, encodes."""
+"""HTTP routes: each parses the request, calls one function and encodes the answer."""

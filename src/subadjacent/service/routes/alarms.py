@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from subadjacent.service.alarm_store import find_alarm
@@ -24,7 +24,7 @@ router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 async def list_alarms(
     request: Request,
     series: Annotated[
-        str | None, Query(max_length=200, description="Its name; of all series if left out.")
+        str | None, Query(max_length=200, description="Name of the series; by default all series.")
     ] = None,
     state: Annotated[Literal["open", "closed", "all"], Query(description="Which of them.")] = "all",
     limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = DEFAULT_LIMIT,
@@ -35,24 +35,15 @@ async def list_alarms(
     """The newest alarms first; ``before`` an alarm's id, to page on."""
     registry: SeriesRegistry = request.app.state.registry
     key = None if series is None else registry.find(series).id
-
-    def read() -> list[dict[str, Any]]:
-        with registry.reader() as tables:
-            return read_alarms(tables, series=key, state=state, limit=limit, before=before)
-
-    return Json({"alarms": await run_in_threadpool(read)})
+    read = partial(read_alarms, series=key, state=state, limit=limit, before=before)
+    return Json({"alarms": await registry.read(read)})
 
 
 @router.get("/{key}", response_model=AlarmRecord)
 async def get_alarm(request: Request, key: Key) -> Response:
     """One alarm, and why."""
     registry: SeriesRegistry = request.app.state.registry
-
-    def read() -> dict[str, Any]:
-        with registry.reader() as tables:
-            return find_alarm(tables, key)
-
-    return Json(await run_in_threadpool(read))
+    return Json(await registry.read(partial(find_alarm, key=key)))
 
 
 @router.post("/{key}/acknowledge", response_model=AlarmRecord)

@@ -26,7 +26,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 async def events(
     request: Request,
     series: Annotated[
-        str | None, Query(max_length=200, description="Its name; all series if left out.")
+        str | None, Query(max_length=200, description="Name of the series; by default all series.")
     ] = None,
 ) -> Response:
     """Listen to all series, or to one."""

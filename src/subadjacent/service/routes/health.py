@@ -15,6 +15,7 @@ from subadjacent.service.schemas import Health
 router = APIRouter(tags=["health"])
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health", response_model=Health)
 async def health() -> Response:
     """The process is alive."""
@@ -28,10 +29,11 @@ async def metrics(request: Request) -> Response:
     return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
+@router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=Health, responses={503: PROBLEMS[503]})
 async def ready(request: Request) -> Response:
     """Rows can be taken."""
     registry: SeriesRegistry = request.app.state.registry
     if not registry.writer.is_alive:
-        raise Refusal(503, "the service starts or ends: try again in a moment")
+        raise Refusal(503, "the service is starting or stopping: try again in a moment")
     return Json({"status": "ok"})

@@ -13,7 +13,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.body_limits import max_columns
 from subadjacent.service.jobs import Jobs
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import (
@@ -21,10 +20,9 @@ from subadjacent.service.request_body import (
     PARQUET,
     TABLES,
     check_series_name,
-    read_rows,
     unknown_type,
 )
-from subadjacent.service.routes.series import ROWS_BODY
+from subadjacent.service.routes.series import ROWS_BODY, read_batch
 from subadjacent.service.schemas import (
     JobRecord,
     JobStarted,
@@ -97,13 +95,13 @@ async def fit_model(
     except BaseException:
         path.unlink()
         raise
-    return Json({"job": job.id}, 202)
+    return Json({"job": job}, 202)
 
 
 @router.get("/jobs/{key}", response_model=JobRecord)
 async def get_job(request: Request, key: Key) -> Response:
     """How far a fit has come."""
-    return Json(_parts(request)[1].find(key).record())
+    return Json(_parts(request)[1].find(key))
 
 
 @router.post("/score", response_model=ScoresRecord, openapi_extra={"requestBody": ROWS_BODY})
@@ -111,16 +109,7 @@ async def score(request: Request, model: ModelName) -> Response:
     """Score rows in one go, with look-ahead: nothing of them is kept."""
     registry, _ = _parts(request)
     known = registry.models.find(model)
-    body, kind = await request.body(), request.headers.get("content-type", "")
-    limits = registry.settings.limits
-    batch = await run_in_threadpool(
-        read_rows,
-        body,
-        kind,
-        max_rows=limits.scored_rows,
-        max_columns=max_columns(limits.channels),
-        folder=registry.folder,
-    )
+    batch = await read_batch(request, registry.settings.limits.scored_rows)
     async with FILE_SCORING:
         detector = await run_in_threadpool(registry.models.detector, known.key)
         found = await run_in_threadpool(partial(score_batch, detector, batch))

@@ -15,7 +15,7 @@ from subadjacent.errors import InputError
 from subadjacent.service.answers import PROBLEMS, Json
 from subadjacent.service.body_limits import max_columns
 from subadjacent.service.registry import SeriesRegistry
-from subadjacent.service.request_body import CSV, JSON, LINES, PARQUET, TABLES, read_rows
+from subadjacent.service.request_body import CSV, JSON, LINES, PARQUET, TABLES, RowBatch, read_rows
 from subadjacent.service.row_store import history
 from subadjacent.service.schemas import (
     ROWS_EXAMPLE,
@@ -97,30 +97,12 @@ async def push_rows(request: Request, name: SeriesName) -> Response:
     and duplicate ones are counted and left out.
     """
     registry = _registry(request)
-    body, kind = await request.body(), request.headers.get("content-type", "")
     limits = registry.settings.limits
-    read = partial(
-        read_rows,
-        body,
-        kind,
-        max_rows=limits.rows,
-        max_columns=max_columns(limits.channels),
-        folder=registry.folder,
-    )
-    long = len(body) > INLINE_BYTES or kind.startswith(TABLES)
-    batch = await run_in_threadpool(read) if long else read()
+    batch = await read_batch(request, limits.rows)
     check_ahead(batch.times, batch.kind, limits.days_ahead, clock.time())
-    result = await registry.push(name, batch)
-    request.app.state.measures.rows(result.accepted, result.late, result.duplicates)
-    return Json(
-        {
-            "taken": result.accepted,
-            "late": result.late,
-            "duplicates": result.duplicates,
-            "left_out": list(result.left_out),
-            "answers": result.answers,
-        }
-    )
+    record = await registry.push(name, batch)
+    request.app.state.measures.count_rows(record)
+    return Json(record)
 
 
 @router.get("/{name}/history", response_model=HistoryRecord)
@@ -128,7 +110,7 @@ async def get_history(
     request: Request,
     name: SeriesName,
     before: Annotated[
-        int | None, Query(ge=0, le=2**62, description="A row's number; the newest if left out.")
+        int | None, Query(ge=0, le=2**62, description="A row's number; by default the newest.")
     ] = None,
     limit: Annotated[
         int, Query(ge=1, le=MAX_HISTORY, description="Rows that are looked at.")
@@ -140,22 +122,17 @@ async def get_history(
     """The newest rows before row ``before``, thinned so that no peak is lost."""
     registry = _registry(request)
     series = registry.find(name)
-
-    def read() -> Json:
-        with registry.reader() as tables:
-            return Json(
-                history(
-                    tables,
-                    series.id,
-                    series.channels,
-                    series.time_kind,
-                    before=before,
-                    limit=limit,
-                    points=points,
-                )
-            )
-
-    return await run_in_threadpool(read)
+    read = partial(
+        history,
+        series=series.id,
+        channels=series.channels,
+        kind=series.time_kind,
+        before=before,
+        limit=limit,
+        points=points,
+    )
+    # encoded in the thread too: it may be long
+    return await registry.read(lambda tables: Json(read(tables)))
 
 
 @router.post("/{name}/mute", response_model=SeriesRecord)
@@ -171,6 +148,22 @@ async def mute(request: Request, name: SeriesName, wanted: Mute) -> Response:
 async def switch_model(request: Request, name: SeriesName, wanted: Switch) -> Response:
     """Judge a series by another model, or by what it learns alone."""
     return Json(await _registry(request).switch(name, wanted.model))
+
+
+async def read_batch(request: Request, max_rows: int) -> RowBatch:
+    """The rows of a request."""
+    registry = _registry(request)
+    body, kind = await request.body(), request.headers.get("content-type", "")
+    read = partial(
+        read_rows,
+        body,
+        kind,
+        max_rows=max_rows,
+        max_columns=max_columns(registry.settings.limits.channels),
+        folder=registry.folder,
+    )
+    long = len(body) > INLINE_BYTES or kind.startswith(TABLES)
+    return await run_in_threadpool(read) if long else read()
 
 
 def _registry(request: Request) -> SeriesRegistry:

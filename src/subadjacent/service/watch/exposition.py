@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from subadjacent.service.watch.grid import MILLISECONDS
-from subadjacent.service.watch.settings import PolledQuery
+from subadjacent.service.watch.settings import MILLISECONDS, PolledQuery
 
 if TYPE_CHECKING:
     from subadjacent.service.watch.poller import Poller

@@ -1,9 +1,11 @@
-"""One query of a Prometheus server: its series are learned from history, then pushed row by row.
+"""One query of a Prometheus server: its series are pushed from their history on, row by row.
 
 Rows go into the service's registry as if a client had pushed them. Rows that it has already are
-duplicates, so an interrupted read is simply repeated.
+duplicates, so an interrupted read is simply repeated. Rows are at multiples of the step, so that a
+restart asks for the same ones. All times are whole milliseconds since 1970, as the server counts
+them: seconds as fractions would drift.
 
-Shapes: T times on the grid, B rows, C channels.
+Shapes: T times, B rows, C channels.
 """
 
 from __future__ import annotations
@@ -21,17 +23,6 @@ from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import RowBatch
 from subadjacent.service.times import TimeKind
 from subadjacent.service.watch.exposition import PollerHealth
-from subadjacent.service.watch.grid import (
-    MILLISECONDS,
-    chunks,
-    last_part,
-    last_tick,
-    next_part,
-    points_at_once,
-    ticks,
-    wait_for_next,
-)
-from subadjacent.service.watch.history import learn_history, watched_series
 from subadjacent.service.watch.labels import describe, exposed, group
 from subadjacent.service.watch.prometheus_api import (
     Array,
@@ -40,12 +31,30 @@ from subadjacent.service.watch.prometheus_api import (
     ReadFailure,
     Table,
 )
-from subadjacent.service.watch.settings import MIN_HISTORY_ROWS, PolledQuery, WatchSettings
+from subadjacent.service.watch.settings import (
+    MILLISECONDS,
+    MIN_HISTORY_ROWS,
+    PolledQuery,
+    WatchSettings,
+)
+from subadjacent.service.writer import Changes
 
 log = logging.getLogger(__name__)
 
+MAX_POINTS = 11_000
+"""Points of one series that the server gives in one answer; it refuses to give more."""
+
+MAX_VALUES = 500_000
+"""Values queried in one answer, of all series together: some 15 MB of JSON."""
+
+DEFAULT_POINTS = 1_000
+"""Points to query while the number of series is unknown."""
+
 VALUES_AT_ONCE, SERIES_AT_ONCE = 5_000, 1_000
 """Values and series that are pushed together: the service's queue holds that many."""
+
+LEARNED_AT_ONCE = 500
+"""Rows of history pushed together; other requests wait no longer than for these."""
 
 MAX_RETRY = 60 * MILLISECONDS
 """Longest pause between two tries: a server that is back is noticed within a minute."""
@@ -60,12 +69,23 @@ async def poll(
     settings: WatchSettings, remark: Remark, registry: SeriesRegistry, health: PollerHealth
 ) -> None:
     """Poll all queries until cancelled."""
-    for name in watched_series(registry):
+    rates = {query.name: query.false_alarms for query in settings.queries}
+    for name, (query, _) in polled_series(registry).items():
         # not shown before it is polled: its labels are not known yet
         registry.series[name].labels = {}
+        registry.false_alarms[name] = rates.get(query, "auto")
     async with PrometheusAPI(settings) as api:
         pollers = [Poller(query, api, registry, health, remark) for query in settings.queries]
         await asyncio.gather(*(poller.run() for poller in pollers))
+
+
+def polled_series(registry: SeriesRegistry) -> dict[str, tuple[str, str]]:
+    """The query of every polled series and the fingerprint of its settings, by name."""
+    with registry.reader() as tables:
+        found = tables.execute(
+            "select name, query, fingerprint from polled join series using (name)"
+        )
+        return {name: (query, fingerprint) for name, query, fingerprint in found}
 
 
 class Poller:
@@ -123,7 +143,11 @@ class Poller:
             self._failure = None
         self._failures = 0
         self._health.report_answer(self, now, self.rows - rows, time.monotonic() - began)
-        return wait_for_next(now, self.query.step, self.query.offset)
+        return self._last_tick(now) + self.query.step + self.query.offset - now
+
+    def _last_tick(self, now: int) -> int:
+        """The last multiple of the step that is at least ``offset`` ago."""
+        return (now - self.query.offset) // self.query.step * self.query.step
 
     def _fail(self, kind: str, text: str) -> int:
         self._health.report_failure(self.query, kind)
@@ -141,37 +165,41 @@ class Poller:
 
     async def catch_up(self, now: int) -> None:
         """Push every row up to now; resume or learn the series first if needed."""
-        query = self.query
-        end = last_tick(now, query.step, query.offset)
+        end = self._last_tick(now)
         # far ahead or behind: a clock was corrected
-        if self.clock is None or abs(end - self.clock) > query.history:
+        if self.clock is None or abs(end - self.clock) > self.query.history:
             await self._resume_or_learn(end)
         assert self.clock is not None
         while self.clock < end:
-            points = points_at_once(len(self.seen))
-            first, last = next_part(self.clock + query.step, end, query.step, points)
-            table = await self._api.read(query.expr, first, last, query.step)
-            await self._push(table, first, last)
+            times = self._next_times(self.clock, end)
+            await self._push(await self._read(times), times)
         await self._follow_changes()
+
+    def _next_times(self, after: int, end: int) -> range:
+        """Times after one, up to ``end``: as many as one answer may hold."""
+        step, count = self.query.step, len(self.seen)
+        points = min(MAX_POINTS, max(1, MAX_VALUES // count)) if count else DEFAULT_POINTS
+        return range(after + step, min(end, after + points * step) + 1, step)
+
+    async def _read(self, times: range) -> Table:
+        return await self._api.read(self.query.expr, times[0], times[-1], self.query.step)
 
     async def _resume_or_learn(self, end: int) -> None:
         """Resume this query's stored series; learn the others from history."""
         query = self.query
         self.seen, self.series, self.clock = {}, {}, None
         # label sets without a recent value belong to targets that are gone
-        first, last = last_part(
-            end - query.forget_after, end, query.step, points_at_once(query.max_series)
-        )
-        self._notice(await self._api.read(query.expr, first, last, query.step), first, last)
+        points = min(MAX_POINTS, max(1, MAX_VALUES // query.max_series))
+        length = min(query.forget_after // query.step, points - 1) * query.step
+        times = range(end - length, end + 1, query.step)
+        self._notice(await self._read(times), times)
         wanted = self._wanted()
-        stored = await asyncio.to_thread(watched_series, self._registry)
+        stored = await asyncio.to_thread(polled_series, self._registry)
         for name, (owner, fingerprint) in stored.items():
-            if owner != query.name:
-                continue
-            if name in wanted and fingerprint == query.rules.fingerprint:
-                self._resume(name, wanted[name], end)
-            elif name not in wanted:
+            if owner == query.name and name not in wanted:
                 await self._registry.delete(name)
+            elif owner == query.name and fingerprint == query.fingerprint:
+                self._resume(name, wanted[name], end)
         self._foreign = {
             name for name in wanted if name in self._registry.series and name not in stored
         }
@@ -207,14 +235,12 @@ class Poller:
             await self._registry.delete(name)
             del self.series[name]
         changed = {
-            name: channels
-            for name, channels in wanted.items()
-            if self.series.get(name) != channels and name not in self._foreign
+            name: channels for name, channels in wanted.items() if self.series.get(name) != channels
         }
         pause = MIN_HISTORY_ROWS * self.query.step
-        if changed and (self._learned_at is None or self.clock - self._learned_at >= pause):
+        if self._learned_at is None or self.clock - self._learned_at >= pause:
             await self._learn(changed, self.clock)
-            self._learned_at = self.clock
+            self._learned_at = self.clock if self.series else None
 
     def _wanted(self) -> dict[str, dict[str, Labels]]:
         """The channels of each series, by name, from the label sets seen."""
@@ -223,61 +249,65 @@ class Poller:
         return {describe(key, self.query.name): channels for key, channels in wanted.items()}
 
     async def _learn(self, wanted: Mapping[str, dict[str, Labels]], end: int) -> None:
-        """Learn series from the history up to ``end``."""
-        wanted = {name: one for name, one in wanted.items() if name not in self._foreign}
-        if not wanted:
+        """Begin series anew with the rows of the history up to ``end``; no alarm of it is sent."""
+        new = {name: channels for name, channels in wanted.items() if name not in self._foreign}
+        if not new:
             return
-        step, more = self.query.step, " more" if self.series else ""
-        times = ticks(end - self.query.history + step, end, step)
-        history = await self._read_back({one for c in wanted.values() for one in c.values()}, times)
-        for name, channels in wanted.items():
-            rows = np.stack([history[labels] for labels in channels.values()], axis=1)  # (T, C)
-            # a series without any row yet is learned later
-            if len(batch := _batch(channels, rows, times)):
-                labels = exposed(self._keys[name], self.query.name)
-                await learn_history(self._registry, name, batch, self.query.rules, labels)
-                self.series[name] = channels
-                self._show(name, rows[-1])
-        self._remark(f"{self.query.name}: learned {len(wanted):,} series{more} from history")
+        more = " more" if self.series.keys() - new.keys() else ""
+        for name in new:
+            await self._enter(name)
+        clock = end - self.query.history
+        while clock < end:
+            times = self._next_times(clock, end)
+            table = await self._read(times)
+            for name, channels in new.items():
+                rows = _rows(table, channels, len(times))
+                for start in range(0, len(times), LEARNED_AT_ONCE):
+                    part = slice(start, start + LEARNED_AT_ONCE)
+                    # a series without any row yet is learned later
+                    if len(batch := _batch(channels, rows[part], times[part])):
+                        await self._registry.push(name, batch, patient=True, quiet=True)
+                        self.series[name] = channels
+                        self._show(name, rows[-1])
+            clock = times[-1]
+        self._remark(f"{self.query.name}: learned {len(new):,} series{more} from history")
 
-    async def _read_back(self, wanted: set[Labels], times: range) -> Table:
-        """Read the history of label sets, newest part first; the server may lack the oldest."""
-        query = self.query
-        history = {labels: np.full(len(times), math.nan) for labels in wanted}
-        last = times[-1]
-        while last >= times[0]:
-            first, _ = last_part(times[0], last, query.step, points_at_once(len(self.seen)))
-            table = await self._api.read(query.expr, first, last, query.step)
-            place = slice(times.index(first), times.index(last) + 1)
-            for labels in wanted & table.keys():
-                history[labels][place] = table[labels]
-            last = first - query.step
-        return history
+    async def _enter(self, name: str) -> None:
+        """Make room for a series of this query, which begins with its next row."""
+        self.series.pop(name, None)
 
-    async def _push(self, table: Table, first: int, last: int) -> None:
+        def work(changes: Changes) -> None:
+            if name in self._registry.series:
+                self._registry.remove(changes, self._registry.series[name])
+            changes.tables.execute(
+                "insert or replace into polled (name, query, fingerprint) values (?, ?, ?)",
+                (name, self.query.name, self.query.fingerprint),
+            )
+
+        self._registry.false_alarms[name] = self.query.false_alarms
+        await self._registry.writer.do(work)
+
+    async def _push(self, table: Table, times: range) -> None:
         """Push the rows of a query result to all series, a few at a time."""
-        times = ticks(first, last, self.query.step)
-        self._notice(table, first, last)
+        self._notice(table, times)
+        rows = {name: _rows(table, channels, len(times)) for name, channels in self.series.items()}
         width = sum(map(len, self.series.values()))
-        missing = np.full(len(times), math.nan)
-        for part in chunks(len(times), max(1, VALUES_AT_ONCE // max(width, 1))):
-            names = list(self.series)
-            for some in chunks(len(names), SERIES_AT_ONCE):
+        length = max(1, VALUES_AT_ONCE // max(width, 1))
+        names = list(self.series)
+        for start in range(0, len(times), length):
+            part = slice(start, start + length)
+            for first in range(0, len(names), SERIES_AT_ONCE):
+                some = names[first : first + SERIES_AT_ONCE]
                 await asyncio.gather(
-                    *(self._push_one(name, table, missing, times, part) for name in names[some])
+                    *(self._push_one(name, rows[name][part], times[part]) for name in some)
                 )
             self.clock = times[part][-1]
 
-    async def _push_one(
-        self, name: str, table: Table, missing: Array, times: range, part: slice
-    ) -> None:
-        channels = self.series[name]
-        columns = [table.get(labels, missing)[part] for labels in channels.values()]
-        rows = np.stack(columns, axis=1)
-        batch = _batch(channels, rows, times[part])
+    async def _push_one(self, name: str, rows: Array, times: range) -> None:
+        batch = _batch(self.series[name], rows, times)
         if len(batch):
-            result = await self._registry.push(name, batch)
-            self.rows += result.accepted
+            record = await self._registry.push(name, batch)
+            self.rows += record["taken"]
         self._show(name, rows[-1])
 
     def _show(self, name: str, row: Array | None) -> None:
@@ -287,7 +317,7 @@ class Poller:
             values = () if row is None else tuple(row.tolist())
             series.newest = values if any(map(math.isfinite, values)) else None
 
-    def _notice(self, table: Table, first: int, end: int) -> None:
+    def _notice(self, table: Table, times: range) -> None:
         """Record when each label set last had a value, for at most ``max_series`` of them."""
         last = {labels: _last_value(column) for labels, column in table.items()}
         fresh = [
@@ -297,8 +327,8 @@ class Poller:
         room = max(0, self.query.max_series - len(self.seen))
         for labels in [*(table.keys() & self.seen.keys()), *fresh[:room]]:
             if last[labels] >= 0:
-                self.seen[labels] = first + last[labels] * self.query.step
-        gone = [one for one, at in self.seen.items() if end - at > self.query.forget_after]
+                self.seen[labels] = times[last[labels]]
+        gone = [one for one, at in self.seen.items() if times[-1] - at > self.query.forget_after]
         for labels in gone:
             del self.seen[labels]
         self.refused = len(fresh) - len(fresh[:room])
@@ -308,6 +338,12 @@ class Poller:
                 f"{self.refused:,} are not: narrow the query, or raise max_series"
             )
         self._is_bound_reported = self.refused > 0
+
+
+def _rows(table: Table, channels: Mapping[str, Labels], count: int) -> Array:
+    """The rows of a series in a query result, (T, C)."""
+    missing = np.full(count, math.nan)
+    return np.stack([table.get(labels, missing) for labels in channels.values()], axis=1)
 
 
 def _batch(channels: Mapping[str, Labels], rows: Array, times: range) -> RowBatch:

@@ -1,6 +1,6 @@
 """Values over time from a Prometheus server, through its HTTP interface.
 
-Shapes: T times on the grid.
+Shapes: T times.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import LARGEST
 from subadjacent.errors import InputError
-from subadjacent.service.watch.grid import MILLISECONDS, ticks
-from subadjacent.service.watch.settings import WatchSettings
+from subadjacent.service.watch.settings import MILLISECONDS, WatchSettings
 
 Array = NDArray[np.float64]
 Labels = tuple[tuple[str, str], ...]
 """Names and values of the labels of one series, sorted by name."""
 
 Table = dict[Labels, Array]
-"""Values of every label set on the grid, (T,) each; NaN where there is none."""
+"""Values of every label set, (T,) each; NaN where there is none."""
 
 LARGEST_ANSWER = 256 * 2**20
 """Bytes of an answer that are read; more than any requested answer should have."""
@@ -110,7 +109,7 @@ class PrometheusAPI:
 
 
 def read_secret(path: Path) -> str:
-    """The one line that a file of a token or a password holds."""
+    """Read the token or password in the only line of a file."""
     try:
         text = path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -122,7 +121,7 @@ def read_secret(path: Path) -> str:
 
 
 def check_secrets(settings: WatchSettings) -> None:
-    """Refuse, before anything is done, a file of a token or a password that cannot be used."""
+    """Refuse an unusable token or password file before any work begins."""
     for path in (settings.token_file, settings.password_file):
         if path is not None:
             try:
@@ -132,8 +131,8 @@ def check_secrets(settings: WatchSettings) -> None:
 
 
 def parse_table(data: Any, first: int, last: int, step: int) -> Table:
-    """The values of an answer, on the grid; infinite ones are missing, as in files."""
-    size = len(ticks(first, last, step))
+    """The values of an answer at the times queried; infinite ones are missing, as in files."""
+    size = len(range(first, last + 1, step))
     try:
         if data["resultType"] != "matrix":
             raise ValueError(f"values over time were asked for; it has a {data['resultType']}")
@@ -145,7 +144,7 @@ def parse_table(data: Any, first: int, last: int, step: int) -> Table:
             for time, text in series.get("values", ()):
                 tick, off = divmod(round(time * MILLISECONDS) - first, step)
                 if off or not 0 <= tick < size:
-                    raise ValueError(f"it has a value at {time}, which was not asked for")
+                    raise ValueError(f"it has a value at {time}, which was not requested")
                 value = float(text)
                 column[tick] = value if abs(value) <= LARGEST else math.nan
             table[labels] = column

@@ -10,11 +10,11 @@ from subadjacent.service.metrics import Measures
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.run import serve
 from subadjacent.service.series import LiveSeries
-from subadjacent.service.tasks import Changes
 from subadjacent.service.watch.exposition import PollerHealth
 from subadjacent.service.watch.poller import Remark, poll
 from subadjacent.service.watch.prometheus_api import check_secrets
 from subadjacent.service.watch.settings import WatchSettings
+from subadjacent.service.writer import Changes
 from subadjacent.streaming.alarms import OPENED
 
 

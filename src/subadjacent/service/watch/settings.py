@@ -1,40 +1,43 @@
-"""What to watch, and how: from a TOML file, from the options of the command, or from both."""
+"""What to watch, and how: from a TOML file, the command's options, or both."""
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     model_validator,
 )
 
 from subadjacent.data.clock import duration
-from subadjacent.errors import DataNotFound, InputError
-from subadjacent.service.settings import Limits, Retention, Settings, Webhook
-from subadjacent.service.watch.grid import MILLISECONDS
-from subadjacent.service.watch.rules import WatchRules
+from subadjacent.errors import InputError
+from subadjacent.service.settings import (
+    Limits,
+    Retention,
+    Section,
+    Settings,
+    Webhook,
+    first_fault,
+    read_toml,
+)
 from subadjacent.streaming.budget import RollingBudget
+
+MILLISECONDS = 1_000
+"""In a second; all times here are whole milliseconds."""
 
 MIN_STEP = 1 * MILLISECONDS
 """A server scrapes once a second at most; rows between scrapes would repeat each other."""
 
 MIN_HISTORY_ROWS, MAX_HISTORY_ROWS = 100, 100_000
 """Of history: fewer teach nothing; more take minutes a series, and the oldest count for little."""
-
-MAX_HISTORY_VALUES = 50_000_000
-"""Of the history of all series together, which is held in memory while it is learned: 400 MB."""
 
 INHERITED = ("step", "history", "offset", "forget_after", "false_alarms", "max_series")
 """Settings that may be given once for all queries; a query's own wins."""
@@ -60,13 +63,6 @@ def _check_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def _check_listen(text: str) -> str:
-    host, colon, port = text.rpartition(":")
-    if not (host and colon and port.isascii() and port.isdigit() and int(port) < 2**16):
-        raise ValueError("must be HOST:PORT, such as 127.0.0.1:9109")
-    return text
-
-
 def _check_false_alarms(value: str | float) -> str | float:
     RollingBudget(value)
     return value
@@ -76,11 +72,7 @@ Milliseconds = Annotated[int, BeforeValidator(_milliseconds)]
 Wait = Annotated[int, BeforeValidator(_milliseconds_or_none)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class PolledQuery(_Strict):
+class PolledQuery(Section):
     """One query, and how its series are watched; times are in milliseconds."""
 
     name: str = Field(min_length=1)
@@ -90,8 +82,6 @@ class PolledQuery(_Strict):
     offset: Wait = 0
     forget_after: Milliseconds = 3600 * MILLISECONDS
     groupby: tuple[str, ...] | None = None
-    detection_direction: Literal["both", "above_expected", "below_expected"] = "both"
-    min_dev_from_expected: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     false_alarms: Annotated[str | float, AfterValidator(_check_false_alarms)] = "auto"
     max_series: int = Field(default=1_000, ge=1, le=100_000)
 
@@ -103,34 +93,23 @@ class PolledQuery(_Strict):
                 f"history must be {MIN_HISTORY_ROWS} to {MAX_HISTORY_ROWS:,} times step; "
                 f"it is {rows:,} times"
             )
-        if rows * self.max_series > MAX_HISTORY_VALUES:
-            raise ValueError(
-                f"history must be at most {MAX_HISTORY_VALUES // self.max_series:,} times step for "
-                f"max_series = {self.max_series}; it is {rows:,} times"
-            )
         if self.forget_after < self.step:
             raise ValueError("forget_after must be at least step")
         return self
 
     @property
-    def rules(self) -> WatchRules:
-        """The rules of its alarms."""
+    def fingerprint(self) -> str:
+        """Another text for every other setting."""
         text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        return WatchRules(
-            self.name,
-            sha256(text.encode()).hexdigest(),
-            self.false_alarms,
-            self.detection_direction,
-            self.min_dev_from_expected,
-        )
+        return sha256(text.encode()).hexdigest()
 
 
-class WatchSettings(_Strict):
+class WatchSettings(Section):
     """The settings of `subadjacent watch`: what to poll, and the service that shows it."""
 
     prometheus: Annotated[str, AfterValidator(_check_url)]
     queries: tuple[PolledQuery, ...] = Field(min_length=1, max_length=100)
-    listen: Annotated[str, AfterValidator(_check_listen)] = "127.0.0.1:9109"
+    listen: str = "127.0.0.1:9109"
     data: Path | None = None
     username: str | None = None
     password_file: Path | None = None
@@ -150,12 +129,14 @@ class WatchSettings(_Strict):
 
     def service(self, data: Path) -> Settings:
         """The settings of the service; only this machine may write to it without tokens."""
-        series = Limits().series + sum(query.max_series for query in self.queries)
+        label_sets = [query.max_series for query in self.queries]
+        series = Limits().series + sum(label_sets)
+        channels = max(Limits().channels, *label_sets)
         found = Settings(
             listen=self.listen,
             data=data,
             token_file=self.access_file,
-            limits=Limits(series=series),
+            limits=Limits(series=series, channels=channels),
             retention=self.retention,
             webhooks=self.webhooks,
         )
@@ -166,12 +147,12 @@ class WatchSettings(_Strict):
 def read_settings(
     path: Path | None, given: Mapping[str, Any], exprs: tuple[str, ...]
 ) -> WatchSettings:
-    """Settings of a TOML file, with what was ``given`` as options in place of what it says.
+    """Settings of a TOML file; options that were ``given`` override it.
 
     ``exprs`` are queries from the command line, each named by its own text. What a file says once
     for all queries (``INHERITED``) holds for those that say nothing else.
     """
-    found = {} if path is None else _read_toml(path)
+    found = {} if path is None else read_toml(path)
     where = "" if path is None else f"{path}: "
     given = {name: value for name, value in given.items() if value is not None}
     queries = found.pop("queries", {})
@@ -182,40 +163,13 @@ def read_settings(
     every = [{"name": name} | shared | query | asked for name, query in queries.items()]
     every += [{"name": expr, "expr": expr} | shared | asked for expr in exprs]
     if not every:
-        raise InputError(f"{where}queries must name at least one: add --query, or [queries.NAME]")
+        raise InputError(
+            f"{where}queries must have at least one entry: add --query, or [queries.NAME]"
+        )
     if len({query["name"] for query in every}) < len(every):
         raise InputError(f"{where}queries must each be given once, under a name of their own")
     try:
         return WatchSettings.model_validate(found | given | {"queries": every})
     except ValidationError as error:
-        raise InputError(where + _first(error, every)) from error
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} must be TOML ({error})") from error
-
-
-def _first(error: ValidationError, queries: list[dict[str, Any]]) -> str:
-    """The first thing that is wrong, in one sentence."""
-    found = error.errors()[0]
-    place = list(found["loc"])
-    if place[:1] == ["queries"] and len(place) > 1:
-        place[1] = queries[int(place[1])]["name"]
-    named = ".".join(str(part) for part in place if not str(part).startswith("function-"))
-    kind, message = found["type"], found["msg"].removeprefix("Value error, ")
-    if kind == "missing":
-        return f"{named} must be given" + (" (--prometheus URL)" if named == "prometheus" else "")
-    if kind == "extra_forbidden":
-        return f"{named} is no setting; docs/prometheus.md lists them"
-    if kind == "value_error" and isinstance(found["input"], dict):
-        # of several settings together: the sentence names them
-        return f"{named}.{message}".lstrip(".")
-    message = message.removeprefix("duration ").removeprefix("contamination ")
-    shown = "got " not in message and "password" not in message
-    came = f"; got {found['input']!r}" if shown else ""
-    return f"{named} {message[:1].lower()}{message[1:]}{came}"
+        names = [query["name"] for query in every]
+        raise InputError(where + first_fault(error, "docs/prometheus.md", names)) from error

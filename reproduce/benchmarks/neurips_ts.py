@@ -8,19 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from subadjacent.data.plant import KIND_CODES, KINDS, Codes, Floats, check_kinds
 from subadjacent.errors import InputError, require_whole
-
-KINDS = ("shapelet", "seasonal", "trend", "global", "contextual")
-KIND_CODES = {name: code for code, name in enumerate(KINDS, start=1)}  # 0 is a normal row
 
 FREQUENCY = 0.04  # a period is 25 rows
 AMPLITUDE = 1.5
 NOISE = 0.05
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,14 +94,6 @@ def neurips_ts(
 def rows_around(center: int, radius: int, n: int) -> slice:
     """Rows ``[center - radius, center + radius)`` within a series of ``n`` rows."""
     return slice(max(0, center - radius), min(n, center + radius))
-
-
-def check_kinds(kinds: Sequence[str]) -> None:
-    """Refuse names that are not in ``KINDS``, and a bare name where several could stand."""
-    # a string is a sequence too, of letters
-    unknown = kinds if isinstance(kinds, str) else [name for name in kinds if name not in KINDS]
-    if unknown:
-        raise InputError(f"kinds must be a sequence of names among {KINDS}; got {unknown!r}")
 
 
 @dataclass(slots=True)

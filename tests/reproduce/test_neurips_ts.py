@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from subadjacent.data.synthetic import KIND_CODES, KINDS, neurips_ts, rows_around
+from reproduce.benchmarks.neurips_ts import neurips_ts, rows_around
+from subadjacent.data.plant import KIND_CODES, KINDS
 from subadjacent.errors import InputError
 
 STORED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "nips_ts.npz"
