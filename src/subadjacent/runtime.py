@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 class Progress:
     """How far a piece of work has come: ``done`` of ``total`` units, and a note on the latest."""
 
-    stage: str  # "fitting", "training", "scoring"
+    stage: str  # "fitting", "watching", "training", "scoring"
     done: int
     total: int
     unit: str  # "entities", "steps", "rows"

@@ -83,7 +83,7 @@ def test_a_folder_holds_four_files_and_no_pickle(folder: Path) -> None:
 
 def test_the_folder_says_what_it_holds(folder: Path, detector: SubPCADetector) -> None:
     facts = json.loads((folder / "detector.json").read_text())
-    assert facts["schema"] == 3
+    assert facts["schema"] == 4
     assert facts["versions"]["subadjacent"] == subadjacent.__version__
     assert facts["threshold"] == detector.threshold_
     assert facts["channels"] == ["channel_0", "channel_1", "channel_2", "channel_3"]
@@ -271,8 +271,8 @@ def test_a_missing_schema_is_damage_and_not_newer(folder: Path) -> None:
 
 
 def test_a_newer_schema_is_refused_with_the_way_out(folder: Path) -> None:
-    edit(folder / "detector.json", schema=4)
-    with pytest.raises(ModelFileError, match=r"has schema 4; .* reads schema 2 to 3: upgrade"):
+    edit(folder / "detector.json", schema=5)
+    with pytest.raises(ModelFileError, match=r"has schema 5; .* reads schema 2 to 4: upgrade"):
         load(folder)
 
 

@@ -55,7 +55,7 @@ def test_each_says_what_one_by_itself_says(rows: int) -> None:
             assessment.evidence[0].score, expected.evidence[0].score, rtol=1e-3, atol=2e-4
         )
         assert as_text(assessment.alarms()) == as_text(expected.alarms())
-        assert each.causal_ is None
+        assert each.online_ is None
 
 
 def as_text(alarms: list[Any]) -> list[tuple[Any, ...]]:

@@ -147,34 +147,6 @@ def test_a_model_without_averages_has_no_blur() -> None:
 # ---- the same method, looking back only
 
 
-class Looking(Keep):
-    """Learns its own name."""
-
-    def __init__(self, name: str, twin: Method | None = None) -> None:
-        self.name, self.twin = name, twin
-
-    def causal(self) -> Method | None:
-        return self.twin
-
-    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
-        del series, run
-        return Fitted(PerEntity(Kept({}, {"name": self.name}), {}), [], [])
-
-
-def test_a_method_learns_what_its_causal_one_learns_as_well() -> None:
-    own, causal = Looking("both ways", Looking("back")).fit_with_causal([], Runtime())
-    assert own.models.pooled.state().facts == {"name": "both ways"}
-    assert causal is not None
-    assert causal.models.pooled.state().facts == {"name": "back"}
-
-
-def test_a_method_without_a_causal_one_learns_once() -> None:
-    assert Keep().causal() is None
-    own, causal = Looking("back").fit_with_causal([], Runtime())
-    assert own.models.pooled.state().facts == {"name": "back"}
-    assert causal is None
-
-
 def test_names_of_parts_are_joined_and_split_again() -> None:
     one, two = np.array([1]), np.array([2])
     inner = join_names({"tail": {"counts": one}})

@@ -34,7 +34,7 @@ def test_with_a_detector_the_first_row_is_judged_by_what_training_showed(
     assert (named.warm_up, named.severity) == (1, warm.severity)
     # where a detector kept no training rows, a stream begins as without one
     bare = copy.copy(detectors["pca"])
-    bare.recent_ = {}
+    bare.online_ = None
     assert SeriesStream(CHANNELS, bare).push(plant(1))[0].warm_up < 0.1
 
 

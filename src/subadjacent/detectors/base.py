@@ -23,15 +23,14 @@ from subadjacent.data.inputs import read
 from subadjacent.data.missing import replace_missing, require_values
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment, check_scores
-from subadjacent.detectors.causal import CausalTwin
 from subadjacent.detectors.estimator import Estimator, require_fitted
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.detectors.recent import Recent, recent_rows
+from subadjacent.detectors.online import OnlineModels, without_online
 from subadjacent.detectors.seen import SeenInput, check_header
-from subadjacent.detectors.streamed import Streamed, without_streamed
 from subadjacent.errors import MOST_ROWS, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import Learned, learn
 from subadjacent.methods.method import Method, Model, State
+from subadjacent.methods.online.method import LastRows, OnlineMethod
 from subadjacent.methods.stream import assess_series
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 from subadjacent.scoring.alarms import REPEAT_WITHIN, Alarm
@@ -73,11 +72,9 @@ class BaseDetector(Estimator, ABC):
         Statistics of each entity's scores on held-out training rows.
     habits_ : PerEntity of BaselineProfiles
         What each channel of each entity usually does, which explanations compare with.
-    causal_ : CausalTwin or None
-        The same detector with ``lookahead=0``, for scores at once in a stream. None where the
-        detector looks back only, and where a network would have to be trained twice.
-    recent_ : dict of Recent
-        The last training rows of each entity, bounded; empty for a folder of an earlier version.
+    online_ : OnlineModels or None
+        Models that look back only and learn while they watch, for evidence at once in a stream.
+        None where the detector's own models do so, and for a folder of an earlier version.
     held_out_scores_, held_out_rows_ : tuple of ndarray, int
         The scores that set the threshold, one a series, and of how many rows; not saved.
     entities_ : tuple of str
@@ -86,8 +83,7 @@ class BaseDetector(Estimator, ABC):
         The channels' names, in order.
     """
 
-    causal_: CausalTwin | None
-    recent_: dict[str | None, Recent]
+    online_: OnlineModels | None
     contamination: Any
     adapt_after: int | None
     fill_limit: int
@@ -98,6 +94,10 @@ class BaseDetector(Estimator, ABC):
     @abstractmethod
     def _method(self) -> Method:
         """The method that the parameters stand for; refuses bad values."""
+
+    def _online_method(self) -> OnlineMethod | None:
+        """The method of the models beside this detector; None where its own do without."""
+        return OnlineMethod(lasting=None, rows=LastRows())
 
     def check(self) -> None:
         """Refuse parameters that are wrong for any data, before there is any."""
@@ -148,6 +148,8 @@ class BaseDetector(Estimator, ABC):
         method, threshold = self._method(), self._prepare(table)
         learned = learn(method, table.series, self._runtime(watch))
         self._take(table, learned, threshold)
+        if (online := self._online_method()) is not None:
+            self.online_ = OnlineModels.fit(online, learned.series, threshold)
         judgements = self._judge(table.series, learned.fitted.scores)
         self.labels_ = np.concatenate([judgement.anomalous for judgement in judgements]).astype(int)
 
@@ -166,7 +168,7 @@ class BaseDetector(Estimator, ABC):
 
     def _take(self, table: Table, learned: Learned, threshold: Threshold) -> None:
         """Take over what was learned, and set the threshold by it."""
-        fitted, self.habits_, causal, series = learned
+        fitted, self.habits_, _ = learned
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)
@@ -174,8 +176,7 @@ class BaseDetector(Estimator, ABC):
         entities = [series.entity for series in table.series]
         self.normal_scores_ = normal_scores(entities, fitted.held_out)
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
-        self.causal_ = None if causal is None else CausalTwin.of(causal, entities, threshold)
-        self.recent_ = recent_rows(series)
+        self.online_ = None
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "threshold_")
@@ -329,11 +330,11 @@ class BaseDetector(Estimator, ABC):
         parameters = self.get_params(deep=False)
         # beside arrays of the method, whatever they are called
         arrays = state.arrays | {HABITS: np.stack([habits.table for habits in self.habits_])}
-        streamed = Streamed(self.causal_, self.recent_).save(method, state.arrays)
-        saved = Saved(
-            type(self).__name__, parameters, facts | streamed.facts, arrays | streamed.arrays
-        )
-        save_folder(Path(path), saved)
+        online = self._online_method()
+        if online is not None and self.online_ is not None:
+            online_arrays, online_facts = self.online_.save(online)
+            arrays, facts = arrays | online_arrays, facts | online_facts
+        save_folder(Path(path), Saved(type(self).__name__, parameters, facts, arrays))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, device: str = "auto") -> Self:
@@ -364,10 +365,13 @@ class BaseDetector(Estimator, ABC):
             detector.habits_ = restore_profiles(
                 arrays.pop(HABITS), len(detector.channels_), detector.entities_
             )
-            state = State(without_streamed(arrays), facts["learned"])
+            state = State(without_online(arrays), facts["learned"])
             detector.models_ = detector._restore(state, device)
-            detector.causal_, detector.recent_ = Streamed.load(
-                arrays, facts, detector._method(), len(detector.channels_), detector.entities_
+            detector.online_ = OnlineModels.load(
+                State(arrays, facts),
+                detector._online_method(),
+                len(facts["channels"]),
+                facts["entities"],
             )
         return detector
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import Method
+from subadjacent.methods.online.method import LastRows, OnlineMethod
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
 
@@ -33,7 +34,8 @@ class SubAdjacentDetector(BaseDetector):
         many rows, and the score as it is.
     lookahead : "full" or int
         Rows after a row that its score may depend on. "full": about 450, more where cycles are
-        long. With 0 a score never changes when more rows come, and finds clearly less.
+        long. With 0 a score never changes when more rows come: an online model learns while it
+        watches, and compares rows with the training rows without any average (``smoothing``).
     views : "all" or sequence of str
         The views that take part: "level", "rhythm", "local rhythm", "slow rhythm", "state" and
         "shape".
@@ -90,7 +92,12 @@ class SubAdjacentDetector(BaseDetector):
         self.fill_limit = fill_limit
 
     def _method(self) -> Method:
-        return ViewsMethod(self._settings())
+        settings = self._settings()
+        return OnlineMethod(settings) if settings.lookahead == 0 else ViewsMethod(settings)
+
+    def _online_method(self) -> OnlineMethod | None:
+        settings = self._settings()
+        return None if settings.lookahead == 0 else OnlineMethod(settings, LastRows())
 
     def _settings(self) -> ViewSettings:
         return ViewSettings(

@@ -40,8 +40,8 @@ from subadjacent.scoring.base_threshold import BaseThreshold
 from subadjacent.scoring.threshold import Fixed, threshold_from_dict
 from subadjacent.showing import in_markdown
 
-SCHEMA = 3
-# folders from this one on can be read: schema 2 has no causal twin and no recent rows
+SCHEMA = 4
+# folders from this one on can be read; before schema 4 they have no online models
 OLDEST = 2
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
 FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})

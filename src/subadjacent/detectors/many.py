@@ -27,9 +27,8 @@ from subadjacent.runtime import ignore
 def fit_each(detector: BaseDetector, X: Any) -> list[BaseDetector]:
     """Copies of a detector, each fitted on one series of ``X`` alone, in their order.
 
-    They have no causal twin, which only streams use, and no
-    ``labels_`` of the training rows. If one series cannot be fitted none is: fit the others
-    without it.
+    They have no online models, which only streams use, and no ``labels_`` of the training rows. If
+    one series cannot be fitted none is: fit the others without it.
     """
     blank = detector._blank()
     blank.check()

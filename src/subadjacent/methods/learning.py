@@ -30,30 +30,24 @@ log = logging.getLogger(__name__)
 
 
 class Learned(NamedTuple):
-    """A fitted method, and the habits of each entity's channels.
-
-    ``causal`` is the fit of the method's causal form, where there is one; its scores are of the
-    rows without faults. ``series`` are these rows.
-    """
+    """A fitted method, the habits of each entity's channels, and the rows without faults."""
 
     fitted: Fitted
     habits: PerEntity[BaselineProfiles]
-    causal: Fitted | None
     series: list[TrainSeries]
 
 
 def learn(method: Method, series: Sequence[TrainSeries], run: Runtime) -> Learned:
     """Fit a method to series without their faults; the scores are of the original rows."""
     cleaned = [_Cleaned.of(one_series) for one_series in series]
-    fitted, causal = method.fit_with_causal([item.learned for item in cleaned], run)
-    return _learned(cleaned, fitted, causal)
+    return _learned(cleaned, method.fit([item.learned for item in cleaned], run))
 
 
 def learn_each(method: Method, series: Sequence[TrainSeries], run: Runtime) -> list[Learned]:
-    """Do as ``learn`` for each series by itself, without the causal form of the method."""
+    """Do as ``learn`` for each series by itself."""
     cleaned = [_Cleaned.of(one_series) for one_series in series]
     fits = method.fit_each([item.learned for item in cleaned], run)
-    return [_learned([item], fit, None) for item, fit in zip(cleaned, fits, strict=True)]
+    return [_learned([item], fit) for item, fit in zip(cleaned, fits, strict=True)]
 
 
 class _Cleaned(NamedTuple):
@@ -72,7 +66,7 @@ class _Cleaned(NamedTuple):
         return cls(series, known, with_faults, *replace_faults(with_faults))
 
 
-def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted, causal: Fitted | None) -> Learned:
+def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted) -> Learned:
     """The result of a fit, with the scores of the original rows."""
     scores = []
     for (one_series, known, with_faults, _, faults), clean_scores in zip(
@@ -90,7 +84,7 @@ def _learned(cleaned: Sequence[_Cleaned], fitted: Fitted, causal: Fitted | None)
             row_scores if known is None else _with_missing(one_series, known, row_scores, model)
         )
     learned = [item.learned for item in cleaned]
-    return Learned(fitted._replace(scores=scores), learn_entity_profiles(learned), causal, learned)
+    return Learned(fitted._replace(scores=scores), learn_entity_profiles(learned), learned)
 
 
 def _in_all_rows(faults: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.bool_]:

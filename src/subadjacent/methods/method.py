@@ -112,24 +112,6 @@ class Method(ABC):
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Learn from training series."""
 
-    def causal(self) -> Method | None:
-        """The same method looking back only, whose scores are final at once.
-
-        None where that is this very method, or where it would double a long training. Then the
-        evidence on a row as the last of its segment takes its place (``ModelStream.waiting``).
-        """
-        return None
-
-    def fit_with_causal(
-        self, series: Sequence[TrainSeries], run: Runtime
-    ) -> tuple[Fitted, Fitted | None]:
-        """Fit this method, and its causal form where there is one.
-
-        Methods that share steps with their causal form take these once.
-        """
-        causal = self.causal()
-        return self.fit(series, run), None if causal is None else causal.fit(series, run)
-
     def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
         """Fit each series by itself, as ``fit`` of it alone would.
 

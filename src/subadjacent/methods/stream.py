@@ -174,29 +174,34 @@ def check_taken(taken: Any) -> int:
     return int(taken)
 
 
+ARRAYS = ("score", "by_channel", "expected", "low", "high")
+"""Names of the arrays of evidence, beside the traces; some are None for some models."""
+
+
 def part_of(evidence: Evidence, first: int, last: int) -> Evidence:
     """Evidence on the rows from ``first`` to ``last``."""
-    rows = slice(first, last)
-    return evidence._replace(
-        score=evidence.score[rows],
-        by_channel=evidence.by_channel[rows],
-        expected=None if evidence.expected is None else evidence.expected[rows],
-        traces={name: trace[rows] for name, trace in evidence.traces.items()},
-    )
+    return _changed(evidence, lambda array: array[first:last])
 
 
 def joined(pieces: list[Evidence]) -> Evidence:
     """Join evidence on rows that follow each other; at least one piece."""
-    first = pieces[0]
-    expected = [piece.expected for piece in pieces if piece.expected is not None]
-    return first._replace(
-        score=np.concatenate([piece.score for piece in pieces]),
-        by_channel=np.concatenate([piece.by_channel for piece in pieces]),
-        expected=np.concatenate(expected) if expected else None,
-        traces={
-            name: np.concatenate([piece.traces[name] for piece in pieces]) for name in first.traces
-        },
-    )
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(piece, name) for piece in pieces])
+        for name in ARRAYS
+        if getattr(pieces[0], name) is not None
+    }
+    names = pieces[0].traces
+    traces = {name: np.concatenate([piece.traces[name] for piece in pieces]) for name in names}
+    return pieces[0]._replace(**arrays, traces=traces)
+
+
+def _changed(evidence: Evidence, change: Callable[[NDArray[Any]], NDArray[Any]]) -> Evidence:
+    """The same evidence with every array changed."""
+    arrays: dict[str, Any] = {
+        name: change(array) for name in ARRAYS if (array := getattr(evidence, name)) is not None
+    }
+    traces = {name: change(trace) for name, trace in evidence.traces.items()}
+    return evidence._replace(**arrays, traces=traces)
 
 
 def assess_series(
@@ -243,19 +248,14 @@ def _empty_like(evidence: Evidence, rows: int) -> Evidence:
     def room(some: NDArray[Any]) -> NDArray[Any]:
         return np.empty((rows, *some.shape[1:]), some.dtype)
 
-    return evidence._replace(
-        score=room(evidence.score),
-        by_channel=room(evidence.by_channel),
-        expected=None if evidence.expected is None else room(evidence.expected),
-        traces={name: room(trace) for name, trace in evidence.traces.items()},
-    )
+    return _changed(evidence, room)
 
 
 def _copy_block(evidence: Evidence, whole: Evidence, rows: slice) -> None:
     """Copy a block's evidence into ``rows`` of the whole series' evidence."""
-    whole.score[rows] = evidence.score
-    whole.by_channel[rows] = evidence.by_channel
-    if whole.expected is not None and evidence.expected is not None:
-        whole.expected[rows] = evidence.expected
+    for name in ARRAYS:
+        array, block = getattr(whole, name), getattr(evidence, name)
+        if array is not None and block is not None:
+            array[rows] = block
     for name, trace in whole.traces.items():
         trace[rows] = evidence.traces[name]

@@ -34,9 +34,10 @@ class Evidence(NamedTuple):
     """A model's evidence on every row of a segment.
 
     ``by_channel`` is how unusual each channel is: its squared departure in units of the normal
-    one. ``expected`` is in the data's own units, None where a model expects nothing. ``traces``
-    are named rows, (T,) each, that led to the score. ``views`` names those of them that add up to
-    the score of a row before it is averaged over rows; none where a score is no such sum.
+    one. ``expected``, and the expected range from ``low`` to ``high``, are in the data's own
+    units, as if no anomaly had happened; None where a model expects nothing, or no range.
+    ``traces`` are named rows, (T,) each, that led to the score. ``views`` names those of them that
+    add up to the score of a row before it is averaged over rows; none where a score is no such sum.
     """
 
     score: Array  # (T,), high = abnormal
@@ -44,3 +45,5 @@ class Evidence(NamedTuple):
     expected: Array | None  # (T, C)
     traces: Mapping[str, Array]
     views: tuple[str, ...] = ()
+    low: Array | None = None  # (T, C)
+    high: Array | None = None  # (T, C)

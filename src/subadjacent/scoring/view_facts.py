@@ -1,12 +1,12 @@
-"""The views of the default detector: one record each, with all that other code says about them."""
+"""The views of both methods of the default: one record each, with their words."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-FORECAST, NOVELTY, FORM = "forecast", "novelty", "form"
-"""Kinds of records: views that forecast values, views that find what training lacks, and further
-forms in which the residuals of forecasting views are assessed."""
+FORECAST, NOVELTY, FORM, ONLINE = "forecast", "novelty", "form", "online"
+"""Kinds of records: views that forecast values, views that find what training lacks, further forms
+in which the residuals of forecasting views are assessed, and views of what was learned online."""
 
 
 class ViewFacts(NamedTuple):
@@ -17,7 +17,7 @@ class ViewFacts(NamedTuple):
     name
         What users type, and the name of its trace.
     kind
-        FORECAST, NOVELTY or FORM.
+        FORECAST, NOVELTY, FORM or ONLINE.
     sentence
         What it saw in an alarm, read after the name of the channel.
     panel
@@ -101,8 +101,45 @@ RECORDS = (
         "what a network that rebuilds windows does not explain",
         weight=0.5,
     ),
+    ViewFacts(
+        "near residual",
+        ONLINE,
+        "not what the rows just before predict",
+        "what the rows just before do not explain",
+    ),
+    ViewFacts(
+        "sub-adjacent residual",
+        ONLINE,
+        "not what rows a little before predict",
+        "what rows five and more before do not explain, over the last 20 rows",
+    ),
+    ViewFacts(
+        "short window",
+        ONLINE,
+        "of a shape not seen lately",
+        "how far the last 4 rows are from the most similar ones of the recent past",
+    ),
+    ViewFacts(
+        "long window",
+        ONLINE,
+        "of a shape not seen lately",
+        "how far the last 16 rows are from the most similar ones of the recent past",
+    ),
+    ViewFacts(
+        "relation",
+        ONLINE,
+        "not what the other channels predict",
+        "what the other channels of the row do not explain",
+        "against other channels, lately",
+    ),
+    ViewFacts(
+        "stillness",
+        ONLINE,
+        "stiller than it was lately",
+        "how little values moved over the last 30 rows",
+    ),
 )
 FACTS = {facts.name: facts for facts in RECORDS}
-VIEWS = tuple(facts.name for facts in RECORDS if facts.kind != FORM)
+VIEWS = tuple(facts.name for facts in RECORDS if facts.kind in (FORECAST, NOVELTY))
 FORECASTING = tuple(facts.name for facts in RECORDS if facts.kind == FORECAST)
 NOVELTIES = tuple(facts.name for facts in RECORDS if facts.kind == NOVELTY)

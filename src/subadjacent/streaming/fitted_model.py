@@ -16,6 +16,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.estimator import require_fitted
 from subadjacent.errors import InputError
 from subadjacent.methods.method import State
+from subadjacent.methods.online.model import OnlineModel
 from subadjacent.scoring.threshold import BUDGET, AlarmBudget
 from subadjacent.streaming.alarms import AlarmRules
 from subadjacent.streaming.model_scores import ModelScores, joined
@@ -52,19 +53,19 @@ class FittedModel:
         self.typical = np.asarray(model.typical_values, dtype=np.float64)
         self.rules = rules_of(detector)
         self.looks_ahead = model.reach.after != 0
-        twin = None if detector.causal_ is None else detector.causal_.models.of(entity)
-        self._causal = model if twin is None else twin
-        # fitted on one series without a name, it knows whatever it is to judge as that series
-        self._recent = detector.recent_.get(entity, detector.recent_.get(None))
+        twin = None if detector.online_ is None else detector.online_.models.of(entity)
+        self._online = model if twin is None else twin
         self._scores = ModelScores(model, twin, self.fill_limit)
 
     def training(self) -> Iterator[tuple[Array, Array]]:
-        """The last rows of training by segment, and their scores from the past alone.
+        """The last rows of training, and their scores from the past alone.
 
         None of an entity that was not there, and of detectors saved before they kept these rows.
         """
-        for segment in () if self._recent is None else self._recent.segments:
-            yield segment, np.asarray(self._causal.assess(segment).score, dtype=np.float64)
+        if isinstance(self._online, OnlineModel) and self._online.learned is not None:
+            views = self._online.learner().views
+            rows = views.standardiser.original_units(views.history.last(len(views.history)))
+            yield rows, np.asarray(self._online.assess(rows).score, dtype=np.float64)
 
     def score(self, rows: Array, filled: FilledRows, begins: Sequence[int]) -> tuple[Array, Array]:
         """Scores of rows from the past alone, (B,), and those that became final.

@@ -24,7 +24,7 @@ from subadjacent.methods.online.history import MINI_BATCH, MiniBatch
 from subadjacent.methods.online.new_events import NewEventFilter, PeaksOverThreshold
 from subadjacent.methods.online.surprise import TIME_CONSTANT, StreamSurprise
 from subadjacent.methods.online.surprise_distribution import SurpriseDistribution
-from subadjacent.methods.online.views import BURN_IN, ChannelViews, Departures
+from subadjacent.methods.online.views import BURN_IN, ChannelViews, Departures, view_count
 from subadjacent.scoring.baseline_profile import ExpectedRange
 
 Array = NDArray[np.float64]
@@ -57,6 +57,8 @@ class RowAssessment(NamedTuple):
     ongoing: Array  # (B,), severity of the surprise, of a new event or not
     by_channel: Array  # (B, C), surprise of each channel
     warm_up: Array  # (B,), 0 to 1
+    surprise: Array  # (B,), of the row
+    by_view: Array  # (B, V, C), surprise
 
 
 class Learner:
@@ -113,10 +115,14 @@ class Learner:
         if is_burn_in:
             self._mini_batch.add(count)
             self._latest = rows
-            return RowAssessment(np.zeros(count), np.zeros(count), np.zeros(rows.shape), warm_up)
+            none, channels = np.zeros(count), rows.shape[1]
+            by_view = np.zeros((count, view_count(channels), channels))
+            return RowAssessment(none, none, np.zeros(rows.shape), warm_up, none, by_view)
         departures = self.views.departures(standardised)
         has_moved = self.views.moments.has_moved
-        by_channel, surprise = self.surprise.of(departures.by_view, scores, has_moved, self.rows)
+        by_view, by_channel, surprise = self.surprise.of(
+            departures.by_view, scores, has_moved, self.rows
+        )
         surprise *= warm_up
         new_event = self._new_event(surprise)
         arrays = departures._asdict() | {"reported": new_event, "surprise": surprise}
@@ -129,6 +135,8 @@ class Learner:
             self.ongoing_severity.severity(surprise),
             by_channel,
             warm_up,
+            surprise,
+            by_view,
         )
 
     def _new_event(self, surprise: Array) -> Array:
@@ -196,11 +204,11 @@ class Learner:
             self.mark_normal(np.ones(some.stop - some.start, dtype=bool))
             done = some.stop
 
-    def gap(self, rows: int) -> None:
+    def gap(self, rows: int, suppressed: int = SUPPRESSED_AFTER_GAP) -> None:
         """Skip missing rows: cycles continue, and the first rows after are suppressed."""
         self.learn()
         self.views.skip(rows)
-        self._suppressed = SUPPRESSED_AFTER_GAP
+        self._suppressed = suppressed
 
     def accept(self, first: int, last: int) -> None:
         """Mark rows as normal: those from ``first`` to ``last`` rows ago, 1 is the latest.

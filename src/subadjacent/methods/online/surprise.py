@@ -6,7 +6,7 @@ Shapes: B rows, C channels, V views.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,14 @@ ALARM_WEIGHT = 0.1
 an event does not while it lasts."""
 
 
+class RowSurprise(NamedTuple):
+    """The surprise of rows, in log-probability units."""
+
+    by_view: Array  # (B, V, C)
+    by_channel: Array  # (B, C), the sum over views
+    row: Array  # (B,), half the norm over channels
+
+
 class StreamSurprise:
     """The tails of all views of all channels and, as the last trace, of a model's score."""
 
@@ -45,8 +53,8 @@ class StreamSurprise:
 
     def of(
         self, by_view: Array, scores: Array | None, has_moved: NDArray[np.bool_], rows: int
-    ) -> tuple[Array, Array]:
-        """The surprise of each channel, (B, C), and of the whole row, (B,).
+    ) -> RowSurprise:
+        """The surprise of rows.
 
         ``by_view`` are departures, (B, V, C), ``scores`` those of a model, (B,), ``rows`` how
         many the series has. How far a channel may go that never moved is unknown: the
@@ -56,12 +64,12 @@ class StreamSurprise:
         most = np.where(has_moved, MAX_VIEW_SURPRISE, first_move)
         surprise = self.tails.surprise(_traces(by_view, scores))
         of_views = surprise[:, : math.prod(self._shape)].reshape(by_view.shape)
-        by_channel = np.add.reduce(np.minimum(of_views, most), axis=1)
-        powers = np.add.reduce(np.power(by_channel, CHANNEL_NORM), axis=1)
-        total: Array = VIEW_WEIGHT * np.power(powers, 1 / CHANNEL_NORM)
+        of_views = np.minimum(of_views, most)
+        by_channel = np.add.reduce(of_views, axis=1)
+        row = VIEW_WEIGHT * over_channels(by_channel)
         if scores is not None:
-            total += SCORE_WEIGHT * np.minimum(surprise[:, -1], MAX_VIEW_SURPRISE)
-        return by_channel, total
+            row += SCORE_WEIGHT * np.minimum(surprise[:, -1], MAX_VIEW_SURPRISE)
+        return RowSurprise(of_views, by_channel, row)
 
     def learn(
         self, by_view: Array, scores: Array | None, normal: NDArray[np.bool_], forgetting: float
@@ -84,6 +92,13 @@ class StreamSurprise:
         """Replace the histograms by saved ones."""
         views, score = state["views/counts"], state["score/counts"]
         self.tails.restore(np.concatenate([views.reshape(-1, BINS), score[None]]))
+
+
+def over_channels(surprise: Array) -> Array:
+    """The norm over channels, which are last in the shape."""
+    powers = np.add.reduce(np.power(surprise, CHANNEL_NORM), axis=-1)
+    norm: Array = np.power(powers, 1 / CHANNEL_NORM)
+    return norm
 
 
 def _traces(by_view: Array, scores: Array | None) -> Array:

@@ -64,9 +64,20 @@ _PARTS = (
 """Attributes with a state of their own. References are made anew from the history."""
 
 
+NAMES = ("near residual", "sub-adjacent residual", "short window", "long window")
+"""Of the first views, in their order."""
+
+RELATION, STILLNESS = "relation", "stillness"
+
+
+def view_names(channels: int) -> tuple[str, ...]:
+    """The views of a series with ``channels`` channels, in their order."""
+    return (*NAMES, *([RELATION] if has_relations(channels) else []), STILLNESS)
+
+
 def view_count(channels: int) -> int:
     """The number of views of a series with ``channels`` channels: V."""
-    return 3 + len(LENGTHS) + has_relations(channels)
+    return len(view_names(channels))
 
 
 class Departures(NamedTuple):

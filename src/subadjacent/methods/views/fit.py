@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.entity import EntityViews, NoveltyView
-from subadjacent.methods.views.fit_shapes import LengthFit, ShapeFit, fit_lengths, shapes_of
+from subadjacent.methods.views.fit_shapes import ShapeFit, fit_lengths, shapes_of
 from subadjacent.methods.views.fit_view import UnseenPart, ViewFit, ViewResiduals, fit_view
 from subadjacent.methods.views.forecasts import MANY
 from subadjacent.methods.views.novelty import novelty_weight
@@ -55,7 +55,7 @@ class ViewsFit(NamedTuple):
 
 
 class Common:
-    """What is learned once of an entity's segments, whatever the look-ahead.
+    """What several views need to know of an entity's segments.
 
     Parameters
     ----------
@@ -67,39 +67,24 @@ class Common:
         self.sums = FoldSums(segments)
         self.cycle = dominant_period(cut(max(segments, key=len)), self.sums.axes)
         self._segments = segments
-        # filled as views ask for it
-        self._states: dict[float, StateFit | None] = {}
-        self._lengths: list[LengthFit] | None = None
 
     def novelty(self, name: str, settings: ViewSettings) -> StateFit | ShapeFit | None:
         """The novelty view with this name."""
         if name == STATE:
-            return self.states(settings.related_floor)
-        return self.shapes(settings.window_ahead)
-
-    def states(self, floor: float) -> StateFit | None:
-        """The view of states."""
-        if floor not in self._states:
-            self._states[floor] = fit_states(self._segments, self.sums, floor)
-        return self._states[floor]
-
-    def shapes(self, lookahead: int | None) -> ShapeFit | None:
-        """The view of shapes with this look-ahead."""
-        if self._lengths is None:
-            self._lengths = fit_lengths(self._segments, self.cycle)
-        return shapes_of(self._lengths, list(map(len, self._segments)), lookahead)
+            return fit_states(self._segments, self.sums, settings.related_floor)
+        lengths = fit_lengths(self._segments, self.cycle)
+        return shapes_of(lengths, list(map(len, self._segments)), settings.window_ahead)
 
 
 def fit_views(
     entities: Sequence[Sequence[Rows]],
     settings: ViewSettings,
-    known: Sequence[Common] | None = None,
     watch: Watch = ignore,
 ) -> list[ViewsFit]:
     """Fit all views to the unbroken segments of standardised rows of each of several entities.
 
-    Their segments have the same lengths: the scales of all entities are fitted at once. ``known``
-    is what was already learned of these segments; ``watch`` gets the progress in rows.
+    Their segments have the same lengths: the scales of all entities are fitted at once. ``watch``
+    gets the progress in rows.
     """
     names, rows = settings.names[::-1], sum(map(len, entities[0]))
 
@@ -107,7 +92,7 @@ def fit_views(
         watch(Progress("fitting", rows * done // len(names), rows, "rows"))
 
     tell(0)
-    known = [Common(segments) for segments in entities] if known is None else known
+    known = [Common(segments) for segments in entities]
     views: dict[str, list[ViewFit]] = {}
     novelties: dict[str, list[StateFit | ShapeFit | None]] = {}
 

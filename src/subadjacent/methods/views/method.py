@@ -19,7 +19,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
-from subadjacent.methods.views.fit import Common, ViewsFit, fit_views
+from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths
@@ -64,22 +64,6 @@ class ViewsMethod(Method):
         """Fit the views; the scores of training rows are cross-validated."""
         return self.fitted(series, self.fit_entities(series, run))
 
-    def causal(self) -> ViewsMethod | None:
-        """The same views with a look-ahead of 0."""
-        if self.settings.lookahead == 0:
-            return None
-        return ViewsMethod(replace(self.settings, lookahead=0))
-
-    def fit_with_causal(
-        self, series: Sequence[TrainSeries], run: Runtime
-    ) -> tuple[Fitted, Fitted | None]:
-        """Fit this and the causal method; the parts they share are fitted once."""
-        causal = self.causal()
-        if causal is None:
-            return self.fit(series, run), None
-        fits, causal_fits = self._fit_all(series, run, (self.settings, causal.settings))
-        return self.fitted(series, fits), causal.fitted(series, causal_fits)
-
     def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
         """Fit each series by itself; series of one shape are fitted together for speed."""
         fitted_series: list[Fitted | None] = [None] * len(series)
@@ -122,12 +106,6 @@ class ViewsMethod(Method):
 
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
         """Fit the views of every entity, and the pooled views."""
-        return self._fit_all(series, run, (self.settings,))[0]
-
-    def _fit_all(
-        self, series: Sequence[TrainSeries], run: Runtime, settings: tuple[ViewSettings, ...]
-    ) -> list[EntityFits]:
-        """Fit every entity with each of several settings; the first are this method's."""
         _check_channels(series)
         _check_rows(series, self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
@@ -138,26 +116,21 @@ class ViewsMethod(Method):
             _EntityTask(
                 replace(one_series, index=None),
                 scalers.of(one_series.entity),
-                settings,
+                self.settings,
                 run.watch if single else ignore,
             )
             for one_series in series
         ]
-        spread = run.map if _worth_spreading(series) else in_turn
-        together = [task._replace(settings=settings) for task in self._pooled_task(series, scalers)]
-        fits: list[list[EntityFit]] = []
-        for fit in spread(_fit_entity, [*tasks, *together]):
+        spread = run.map if worth_spreading(series) else in_turn
+        fits: list[EntityFit] = []
+        for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers)]):
             fits.append(fit)
             if len(fits) <= len(tasks) and not single:
                 run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
-        by_settings = list(zip(*fits, strict=True))
-        _warn_of_no_views(series, by_settings[0])
-        _warn_of_few_rows(series, by_settings[0])
+        _warn_of_no_views(series, fits)
+        _warn_of_few_rows(series, fits)
         # the model for unseen entities comes last; a single series serves them itself
-        return [
-            EntityFits(scalers, list(entity_fits[: len(tasks)]), entity_fits[-1].views.entity)
-            for entity_fits in by_settings
-        ]
+        return EntityFits(scalers, fits[: len(tasks)], fits[-1].views.entity)
 
     def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
         """The fitted models, each in its entity's own unit."""
@@ -187,7 +160,7 @@ class ViewsMethod(Method):
         segments = [rows for one_series in some for rows in _last_segments(one_series, most)]
         starts = np.cumsum([0, *map(len, segments)])[:-1]
         together = TrainSeries(np.concatenate(segments), starts=tuple(starts.tolist()))
-        return [_EntityTask(together, scalers.pooled, (self.settings,))]
+        return [_EntityTask(together, scalers.pooled, self.settings)]
 
     def restore(self, state: State, channels: int) -> Model:
         """A model from its saved state."""
@@ -195,11 +168,11 @@ class ViewsMethod(Method):
 
 
 class _EntityTask(NamedTuple):
-    """All that a process needs to fit one entity with several settings."""
+    """All that a process needs to fit one entity."""
 
     series: TrainSeries
     scaler: Scaler
-    settings: tuple[ViewSettings, ...]
+    settings: ViewSettings
     watch: Watch = ignore
 
 
@@ -220,23 +193,11 @@ class EntityFits(NamedTuple):
     pooled: EntityViews
 
 
-def _fit_entity(task: _EntityTask) -> list[EntityFit]:
+def _fit_entity(task: _EntityTask) -> EntityFit:
     series, scaler, settings, watch = task
     segments = [scaler.apply(series.values[start:stop]) for start, stop in series.segments]
-    common = Common(segments)
-
-    def watch_share(number: int) -> Watch:
-        def tell(done: Progress) -> None:
-            so_far = (number * done.total + done.done) // len(settings)
-            watch(replace(done, done=so_far))
-
-        return tell
-
-    fits = []
-    for number, own_settings in enumerate(settings):
-        (fit,) = fit_views([segments], own_settings, [common], watch_share(number))
-        fits.append(in_own_unit(fit, own_settings))
-    return fits
+    (fit,) = fit_views([segments], settings, watch)
+    return in_own_unit(fit, settings)
 
 
 def in_own_unit(fit: ViewsFit, settings: ViewSettings) -> EntityFit:
@@ -270,7 +231,7 @@ def _last_segments(series: TrainSeries, most: int) -> list[NDArray[np.float64]]:
     return kept[::-1]
 
 
-def _worth_spreading(series: Sequence[TrainSeries]) -> bool:
+def worth_spreading(series: Sequence[TrainSeries]) -> bool:
     """Whether fitting takes longer than starting processes."""
     values = sum(one_series.values.size for one_series in series)
     return len(series) >= MANY_ENTITIES or (len(series) > 1 and values >= MANY_VALUES)

@@ -50,9 +50,6 @@ class NetworkedViewsMethod(ViewsMethod):
                 f"got {self.settings.lookahead!r}"
             )
 
-    def causal(self) -> None:
-        """None: a network looks ahead."""
-
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Fit views and network; the scale of the network's residuals is from held-out rows."""
         trained = self.neural.train(series, run)

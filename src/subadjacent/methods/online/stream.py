@@ -1,0 +1,213 @@
+"""The stream of an online model: assesses rows as they come, and learns from the normal ones.
+
+Shapes: B rows that come together, C channels, V views of the learner.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.methods.method import State, join_names, split_names
+from subadjacent.methods.online.learner import Learner, RowAssessment
+from subadjacent.methods.online.learning_rule import LearningRule
+from subadjacent.methods.online.surprise import CHANNEL_NORM, VIEW_WEIGHT
+from subadjacent.methods.online.views import view_names
+from subadjacent.methods.stream import ModelStream, check_rows, check_taken, part_of
+from subadjacent.scoring.baseline_profile import ExpectedRange
+from subadjacent.scoring.evidence import Evidence
+from subadjacent.scoring.residual_scale import SOFTNESS
+
+if TYPE_CHECKING:
+    from subadjacent.methods.online.model import OnlineModel
+
+Array = NDArray[np.float64]
+
+CHANNEL_UNIT = 0.05
+"""Surprise of a channel to the views of what lasts that one value in a hundred of white noise
+exceeds."""
+
+
+class Watched(NamedTuple):
+    """The learner's assessment of rows, and their expected range."""
+
+    assessment: RowAssessment
+    expected: ExpectedRange
+
+
+class Watcher:
+    """A learner that decides by itself which rows to learn from."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.learner = learner
+        self.rule = LearningRule()
+
+    def watch(self, rows: Array, missing: NDArray[np.bool_] | None = None) -> Watched:
+        """Assess the next rows, (B, C), at least one, and learn from the normal ones."""
+        pieces, done = [], 0
+        while done < len(rows):
+            some = slice(done, min(done + self.learner.room, len(rows)))
+            pieces.append(self._watch(rows[some], None if missing is None else missing[some]))
+            done = some.stop
+        if len(pieces) == 1:
+            return pieces[0]
+        assessments, ranges = zip(*pieces, strict=True)
+        return Watched(RowAssessment(*_joined(assessments)), ExpectedRange(*_joined(ranges)))
+
+    def _watch(self, rows: Array, missing: NDArray[np.bool_] | None) -> Watched:
+        learner, first = self.learner, self.learner.rows
+        ends = len(rows) == learner.room
+        assessment = learner.assess(rows, missing=missing)
+        severity, ongoing = assessment.severity, assessment.ongoing
+        normal, accepted = self.rule.follow(first, severity, ongoing, may_accept=ends)
+        expected = learner.mark_normal(normal)
+        if accepted is not None:
+            learner.accept(learner.rows - accepted, 1)
+        return Watched(assessment, expected)
+
+    def accept(self, first: int, last: int) -> None:
+        """Mark rows as normal: those from ``first`` to ``last`` rows ago, 1 is the latest."""
+        if last == 1:
+            self.rule.end()
+        self.learner.accept(first, last)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that was learned, as arrays of bounded size; ``restore`` is the inverse."""
+        return join_names({"learner": self.learner.state(), "rule": self.rule.state()})
+
+    @classmethod
+    def restore(cls, state: dict[str, NDArray[Any]]) -> Watcher:
+        """The inverse of ``state``."""
+        parts = split_names(state)
+        watcher = cls(Learner.restore(parts["learner"]))
+        watcher.rule.restore(parts["rule"])
+        return watcher
+
+
+class OnlineStream(ModelStream):
+    """Assesses rows as they come; every row is final at once.
+
+    ``gap`` goes on after missing rows with all that was learned; ``finish`` begins a new segment as
+    the model was after training.
+    """
+
+    def __init__(
+        self, model: OnlineModel, state: State | None = None, *, explained: bool = True
+    ) -> None:
+        self._model = model
+        self._explained = explained
+        self._begin()
+        if state is not None:
+            self._continue(state)
+
+    def _begin(self) -> None:
+        self.taken = self.given = 0
+        self._watcher = Watcher(self._model.learner())
+        self._begin_lasting(None)
+
+    def _begin_lasting(self, state: State | None) -> None:
+        lasting = self._model.lasting
+        self._lasting = None if lasting is None else lasting.stream(state, explained=True)
+
+    def push(self, rows: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Evidence:
+        """Take the next rows; return the evidence on all of them.
+
+        ``missing`` says which values are only carried over a gap, (B, C).
+        """
+        check_rows(rows, len(self._model.typical_values))
+        if not len(rows):
+            return self._nothing
+        watched = self._watcher.watch(np.asarray(rows, dtype=np.float64), missing)
+        lasting = None if self._lasting is None else self._lasting.push(rows)
+        self.taken += len(rows)
+        self.given = self.taken
+        return self._evidence(watched, lasting)
+
+    def _evidence(self, watched: Watched, lasting: Evidence | None) -> Evidence:
+        """Both parts of the score, each in its own unit."""
+        model, (assessment, expected) = self._model, watched
+        score = assessment.surprise / model.unit
+        if not self._explained:
+            if lasting is not None:
+                score = score + lasting.score / model.lasting_unit
+            return Evidence(score, np.zeros((len(score), 0)), None, {})
+        by_channel = VIEW_WEIGHT / model.unit * assessment.by_channel
+        traces = self._traces(assessment)
+        if lasting is not None:
+            score = score + lasting.score / model.lasting_unit
+            surprise = np.log1p(lasting.by_channel / SOFTNESS)
+            by_channel = by_channel + surprise / (CHANNEL_UNIT * model.lasting_unit)
+            traces |= {name: trace / model.lasting_unit for name, trace in lasting.traces.items()}
+        return Evidence(
+            score,
+            by_channel,
+            expected.expected,
+            traces,
+            tuple(traces),
+            low=expected.low,
+            high=expected.high,
+        )
+
+    def _traces(self, assessment: RowAssessment) -> dict[str, Array]:
+        """What each view of the learner adds to the score.
+
+        A row's surprise is divided among its channels as they count in the norm over channels, and
+        that of a channel among the views as they add up to it.
+        """
+        by_channel = assessment.by_channel
+        largest = by_channel.max(axis=1, keepdims=True, initial=0)
+        powers = (by_channel / np.where(largest > 0, largest, 1)) ** CHANNEL_NORM
+        total = powers.sum(axis=1, keepdims=True)
+        factors = powers / np.where(total > 0, total, 1) / np.where(by_channel > 0, by_channel, 1)
+        shares = np.einsum("bvc,bc->vb", assessment.by_view, factors)
+        shares *= assessment.surprise / self._model.unit
+        return dict(zip(view_names(by_channel.shape[1]), shares, strict=True))
+
+    def waiting(self) -> Evidence:
+        """Evidence on no rows: none waits."""
+        return self._nothing
+
+    @cached_property
+    def _nothing(self) -> Evidence:
+        """Evidence on no rows, in the shape of this model's evidence."""
+        other = OnlineStream(self._model, explained=self._explained)
+        return part_of(other.push(self._model.typical_values[None]), 0, 0)
+
+    def learn(self) -> None:
+        """Learn from the rows that wait to be learned from, if they are enough.
+
+        It is done before the next row otherwise; answers do not depend on when.
+        """
+        self._watcher.learner.learn()
+
+    def gap(self, rows: int) -> None:
+        """Skip missing rows: cycles continue, and the first rows after are suppressed."""
+        self._watcher.learner.gap(rows)
+        self._begin_lasting(None)
+
+    def accept(self, first: int, last: int) -> None:
+        """Mark rows as normal: those from ``first`` to ``last`` rows ago, 1 is the latest."""
+        self._watcher.accept(first, last)
+
+    def state(self) -> State:
+        """The state of the learner and of the views of what lasts."""
+        parts = {"watcher": self._watcher.state()}
+        facts: dict[str, Any] = {"taken": self.taken}
+        if self._lasting is not None:
+            parts["lasting"], facts["lasting"] = self._lasting.state()
+        return State(join_names(parts), facts)
+
+    def _continue(self, state: State) -> None:
+        parts = split_names(state.arrays)
+        self.taken = self.given = check_taken(state.facts["taken"])
+        self._watcher = Watcher.restore(parts["watcher"])
+        if self._model.lasting is not None:
+            self._begin_lasting(State(parts["lasting"], state.facts["lasting"]))
+
+
+def _joined(pieces: Any) -> list[Array]:
+    """Join tuples of arrays, one array after the other."""
+    return [np.concatenate(arrays) for arrays in zip(*pieces, strict=True)]
