@@ -164,7 +164,7 @@ def _watch(series: TrainSeries) -> _WatchedSeries:
     surprise = []
     for start, stop in series.segments:
         if start:
-            watcher.learner.gap(0)
+            watcher.learner.gap(None)
         for first in range(start, stop, BLOCK):
             rows = np.asarray(series.values[first : min(first + BLOCK, stop)], dtype=np.float64)
             surprise.append(watcher.watch(rows).assessment.surprise)

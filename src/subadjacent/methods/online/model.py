@@ -17,18 +17,12 @@ from numpy.typing import NDArray
 
 from subadjacent.errors import InputError, require_number
 from subadjacent.methods.method import Arrays, Model, State, join_names, split_names
-from subadjacent.methods.online.expectation import REACH
-from subadjacent.methods.online.learner import Learner
+from subadjacent.methods.online.learner import SUPPRESSED_AT_START, Learner
 from subadjacent.methods.online.stream import OnlineStream
-from subadjacent.methods.online.views import AVERAGED_ROWS
 from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 FIRST_UNIT = 3.0
 """Unit of surprise where there are no training rows: about the 99% quantile of normal rows."""
-
-SUPPRESSED_AT_START = REACH + AVERAGED_ROWS
-"""First rows of a segment without surprise: they are expected from training rows, and a segment may
-begin any time after these. What lasts is seen from the first row on."""
 
 LEARNER, LASTING = "learner", "lasting"
 
@@ -71,7 +65,8 @@ class OnlineModel(Model):
     @classmethod
     def of(cls, learner: Learner, typical_values: Array, unit: float) -> OnlineModel:
         """The model of a learner that watched the training rows, without views of what lasts."""
-        learner.gap(0, SUPPRESSED_AT_START)
+        # what comes next may come any time later
+        learner.gap(None)
         learned = {name: np.array(array) for name, array in learner.state().items()}
         learned |= {name: learned[name].astype(np.float32) for name in _LARGE}
         learned[_NORMAL] = learned[_NORMAL].astype(np.uint8)
