@@ -83,7 +83,7 @@ def test_a_folder_holds_four_files_and_no_pickle(folder: Path) -> None:
 
 def test_the_folder_says_what_it_holds(folder: Path, detector: SubPCADetector) -> None:
     facts = json.loads((folder / "detector.json").read_text())
-    assert facts["schema"] == 3
+    assert facts["schema"] == 4
     assert facts["versions"]["subadjacent"] == subadjacent.__version__
     assert facts["threshold"] == detector.threshold_
     assert facts["channels"] == ["channel_0", "channel_1", "channel_2", "channel_3"]

@@ -151,8 +151,7 @@ class BaseDetector(Estimator, ABC):
         method, threshold = self._method(), self._prepare(table)
         learned = learn(method, table.series, self._runtime(watch))
         self._take(table, learned, threshold)
-        online = self._online_method()
-        if online is not None:
+        if (online := self._online_method()) is not None:
             self.online_ = OnlineModels.fit(online, learned.series, threshold)
         # what is known of training rows is one held-out score each
         evidence = [Evidence.of_scores(scores) for scores in learned.fitted.scores]
@@ -384,8 +383,8 @@ class BaseDetector(Estimator, ABC):
             detector.online_ = OnlineModels.load(
                 State(arrays, facts),
                 detector._online_method(),
-                len(detector.channels_),
-                detector.entities_,
+                len(facts["channels"]),
+                facts["entities"],
             )
         return detector
 

@@ -10,7 +10,7 @@ import pytest
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, State
-from subadjacent.methods.online.learner import SUPPRESSED_AFTER_GAP, WARM_UP
+from subadjacent.methods.online.learner import SUPPRESSED_AFTER_GAP, SUPPRESSED_AT_START, WARM_UP
 from subadjacent.methods.online.method import MIN_UNIT, LastRows, OnlineMethod, last_rows
 from subadjacent.methods.online.model import OnlineModel
 from subadjacent.methods.online.stream import OnlineStream
@@ -238,7 +238,7 @@ def test_a_constant_channel_that_moves_is_an_event() -> None:
     evidence = fit(METHOD, train).models.pooled.assess(rows)
     assert np.isfinite(evidence.score).all()
     assert evidence.by_channel[150].argmax() == 2
-    assert evidence.score[150] > evidence.score[SUPPRESSED_AFTER_GAP:150].max()
+    assert evidence.score[150] > evidence.score[SUPPRESSED_AT_START:150].max()
 
 
 def test_rows_that_never_move_score_as_training_rows_did() -> None:
@@ -269,12 +269,23 @@ def test_a_gap_goes_on_with_what_was_learned_and_suppresses_the_rows_after_it() 
     np.testing.assert_allclose(after.traces["level"], other.traces["level"])
 
 
+def test_a_segment_may_begin_at_any_phase_of_a_cycle() -> None:
+    rng = np.random.default_rng(1)
+    wave = np.sin(2 * np.pi * np.arange(2_400) / 40)[:, None] ** 9 * 5
+    rows = wave + 0.1 * rng.standard_normal((2_400, 1))
+    found = fit(LEARNER_ALONE, rows[:1_600]).models.pooled
+    scores = [found.assess(rows[first : first + 400]).score for first in (1_600, 1_620)]
+    assert not scores[1][:SUPPRESSED_AT_START].any()
+    level = np.quantile(scores[0][SUPPRESSED_AT_START:], 0.9)
+    assert np.quantile(scores[1][SUPPRESSED_AT_START + 40 :], 0.9) < 1.5 * level
+
+
 def test_segments_of_training_are_watched_with_a_gap_between() -> None:
     values = rows_of(600)
     values[300:] += 50
     broken = LEARNER_ALONE.fit([TrainSeries(values, starts=(0, 300))], Runtime())
     whole = LEARNER_ALONE.fit([TrainSeries(values)], Runtime())
-    after = slice(300, 300 + SUPPRESSED_AFTER_GAP)
+    after = slice(300, 300 + SUPPRESSED_AT_START)
     assert not broken.scores[0][after].any()
     assert whole.scores[0][after].any()
 

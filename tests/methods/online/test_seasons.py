@@ -89,3 +89,29 @@ def test_periods_and_profiles_are_restored() -> None:
     other.learn(np.arange(3), np.ones((3, 2)))
     seasons.learn(np.arange(3), np.ones((3, 2)))
     assert (other.profile == seasons.profile).all()
+
+
+def test_a_profile_is_shifted_to_where_it_explains_the_latest_rows() -> None:
+    seasons = Seasons(2)
+    seasons._fit_profile(0, 5, np.tile([0.0, 1.0, 4.0, 2.0, 0.0], 20), last=99)
+    rows = np.zeros((10, 2))
+    # the cycle went on two rows further than the row number says
+    rows[:, 0] = np.tile([4.0, 2.0, 0.0, 0.0, 1.0], 2)
+    seasons.align(rows, last=109)
+    assert seasons.shifts.tolist() == [2, 0]
+    np.testing.assert_allclose(seasons.features(100, 10)[:, 0, 0], rows[:, 0])
+    # learned at the shifted phase
+    seasons.learn(np.array([110]), np.array([[14.0, 0.0]]))
+    assert seasons.profile[0].argmax() == 2
+    # what explains them about as well does not move it
+    noise = rows + np.random.default_rng(0).normal(0, 5, rows.shape)
+    seasons.align(noise, last=119)
+    assert seasons.shifts.tolist() == [2, 0]
+    other = Seasons(2)
+    other.restore(seasons.state())
+    assert other.shifts.tolist() == [2, 0]
+    # a new period begins without a shift, and streams saved before there were any have none
+    seasons._fit_profile(0, 7, np.zeros(70), last=199)
+    assert not seasons.shifts.any()
+    other.restore({k: v for k, v in other.state().items() if k != "shifts"})
+    assert not other.shifts.any()

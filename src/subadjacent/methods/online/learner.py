@@ -24,7 +24,13 @@ from subadjacent.methods.online.history import MINI_BATCH, MiniBatch
 from subadjacent.methods.online.new_events import NewEventFilter, PeaksOverThreshold
 from subadjacent.methods.online.surprise import TIME_CONSTANT, StreamSurprise
 from subadjacent.methods.online.surprise_distribution import SurpriseDistribution
-from subadjacent.methods.online.views import BURN_IN, ChannelViews, Departures, view_count
+from subadjacent.methods.online.views import (
+    AVERAGED_ROWS,
+    BURN_IN,
+    ChannelViews,
+    Departures,
+    view_count,
+)
 from subadjacent.scoring.baseline_profile import ExpectedRange
 
 Array = NDArray[np.float64]
@@ -34,6 +40,13 @@ WARM_UP = 200
 
 SUPPRESSED_AFTER_GAP = 16
 """Rows after a gap whose surprise is suppressed: they are expected from rows before the gap."""
+
+ALIGNED_ROWS = 64
+"""Rows after a gap of unknown length by which the phases of cycles are found again: as many as the
+first of these rows are among the features of the last. Others were not tried."""
+
+SUPPRESSED_AT_START = ALIGNED_ROWS + AVERAGED_ROWS
+"""Rows after such a gap whose surprise is suppressed."""
 
 RETURN_PERIOD = 5_000
 """Rows in which one false alarm is accepted, where no budget was requested."""
@@ -82,6 +95,8 @@ class Learner:
         # departures of the last rows, in the burn-in the rows, until they are marked
         self._latest: Departures | Array | None = None
         self._suppressed = 0
+        # rows until the phases of cycles are found again; 0 if they are known
+        self._align_in = 0
         self._is_prepared = False
 
     @property
@@ -171,7 +186,15 @@ class Learner:
         self._mini_batch = MiniBatch()
         if self.rows >= BURN_IN:
             self._add_references(MINI_BATCH)
+        self._align(MINI_BATCH)
         self._is_prepared = False
+
+    def _align(self, rows: int) -> None:
+        """Find the phases of cycles again once ``ALIGNED_ROWS`` have come after a gap."""
+        if self._align_in:
+            self._align_in = max(self._align_in - rows, 0)
+            if not self._align_in:
+                self.views.align(ALIGNED_ROWS)
 
     def _learn_mini_batch(self) -> None:
         arrays, normal = self._mini_batch.arrays(), self.views.history.normal(MINI_BATCH)
@@ -204,11 +227,19 @@ class Learner:
             self.mark_normal(np.ones(some.stop - some.start, dtype=bool))
             done = some.stop
 
-    def gap(self, rows: int) -> None:
-        """Skip missing rows: cycles continue, and the first rows after are suppressed."""
+    def gap(self, rows: int | None) -> None:
+        """Skip missing rows: cycles continue, and the first rows after are suppressed.
+
+        None where nobody knows how many: the phases of cycles are found again.
+        """
         self.learn()
-        self.views.skip(rows)
-        self._suppressed = SUPPRESSED_AFTER_GAP
+        if rows is None:
+            # rows that are not learned from yet came before the gap
+            self._align_in = ALIGNED_ROWS + self._mini_batch.count
+            self._suppressed = SUPPRESSED_AT_START
+        else:
+            self.views.skip(rows)
+            self._suppressed = SUPPRESSED_AFTER_GAP
 
     def accept(self, first: int, last: int) -> None:
         """Mark rows as normal: those from ``first`` to ``last`` rows ago, 1 is the latest.
@@ -227,14 +258,16 @@ class Learner:
         """All that was learned, as arrays of bounded size; ``restore`` is the inverse."""
         parts = {part: getattr(self, name).state() for part, name in _PARTS.items()}
         parts["mini_batch"] = self._mini_batch.state()
-        return {"muted": np.array([self._suppressed], dtype=np.int64), **join_names(parts)}
+        muted = np.array([self._suppressed, self._align_in], dtype=np.int64)
+        return {"muted": muted, **join_names(parts)}
 
     @classmethod
     def restore(cls, arrays: dict[str, NDArray[Any]], return_period: float = RETURN_PERIOD) -> Self:
         """The inverse of ``state``, for the same ``return_period``."""
         parts = split_names(arrays)
         learner = cls(arrays["views/standardiser/center"].size, return_period)
-        learner._suppressed = int(arrays["muted"][0])
+        # streams that were saved before 0.3 have the first number alone
+        learner._suppressed, learner._align_in = (*arrays["muted"].tolist(), 0)[:2]
         for part, name in _PARTS.items():
             getattr(learner, name).restore(parts[part])
         learner._mini_batch = MiniBatch.restore(parts["mini_batch"])

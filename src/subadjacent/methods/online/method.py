@@ -176,7 +176,7 @@ def _watch(task: _WatchTask) -> _WatchedSeries:
     surprise = []
     for start, stop in series.segments:
         if start:
-            watcher.learner.gap(0)
+            watcher.learner.gap(None)
         stream = None if lasting is None else lasting.stream(explained=False)
         for first in range(start, stop, BLOCK):
             rows = np.asarray(series.values[first : min(first + BLOCK, stop)], dtype=np.float64)

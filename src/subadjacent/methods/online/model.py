@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 
 from subadjacent.errors import InputError, require_number
 from subadjacent.methods.method import Arrays, Model, State, join_names, split_names
-from subadjacent.methods.online.expectation import REACH
-from subadjacent.methods.online.learner import Learner
+from subadjacent.methods.online.learner import SUPPRESSED_AT_START, Learner
 from subadjacent.methods.online.learning_rule import ADAPT_AFTER
 from subadjacent.methods.online.stream import OnlineStream
-from subadjacent.methods.online.views import AVERAGED_ROWS
 from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 FIRST_UNIT = 3.0
@@ -69,7 +67,7 @@ class OnlineModel(Model):
     def of(cls, learner: Learner, typical_values: Array, unit: float) -> OnlineModel:
         """The model of a learner that watched the training rows, without views of what lasts."""
         # what comes next may come any time later
-        learner.gap(0)
+        learner.gap(None)
         learned = {name: np.array(array) for name, array in learner.state().items()}
         learned |= {name: learned[name].astype(np.float32) for name in _LARGE}
         learned[_NORMAL] = learned[_NORMAL].astype(np.uint8)
@@ -78,7 +76,7 @@ class OnlineModel(Model):
     @property
     def reach(self) -> Reach:
         """Rows that it compares a row with directly; what it learned reaches back further."""
-        before = REACH + AVERAGED_ROWS
+        before = SUPPRESSED_AT_START
         return Reach(before if self.lasting is None else max(before, self.lasting.reach.before), 0)
 
     def learner(self) -> Learner:

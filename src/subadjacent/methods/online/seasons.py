@@ -33,6 +33,9 @@ FIRST_SEARCH, SEARCH_GROWTH, SEARCH_EVERY = 200, 1.5, 2_000
 """Rows before the first search for periods. Each next one is after 1.5 times as many rows, at the
 latest 2,000 rows after the one before."""
 
+BETTER_SHARE = 0.5
+"""A profile is shifted where it leaves less than this share of the squares that it left before."""
+
 LAGS_AGO = np.arange(5, 9)
 """Rows ago whose mean profile is a feature: those of the nearest sub-adjacent mean."""
 
@@ -48,6 +51,8 @@ class Seasons:
         self.profile: Array = np.zeros((channels, 1))
         self.counts: Array = np.zeros((channels, 1))
         self.next_search = FIRST_SEARCH
+        # rows by which the phase of each channel is ahead of the row number
+        self.shifts: NDArray[np.int64] = np.zeros(channels, dtype=np.int64)
         # features of the rows of a mini-batch, by the number of the first of them
         self._features: tuple[int, Array] | None = None
 
@@ -68,7 +73,7 @@ class Seasons:
         features = np.zeros((count, len(self.periods), 2))
         if self.periods.any():
             wanted = np.arange(first, first + count)[:, None] - _NOW_AND_AGO
-            phases = wanted[..., None] % np.maximum(self.periods, 1)
+            phases = (wanted[..., None] + self.shifts) % np.maximum(self.periods, 1)
             profile = self.profile[np.arange(len(self.periods)), phases]  # (B, 1 + lags, C)
             features[..., 0] = profile[:, 0]
             features[..., 1] = profile[:, 1:].sum(axis=1) / len(LAGS_AGO)
@@ -80,11 +85,28 @@ class Seasons:
         (channels,) = self.periods.nonzero()
         if not len(channels):
             return
-        places = channels, row_numbers[:, None] % self.periods[channels]
+        phases = (row_numbers[:, None] + self.shifts[channels]) % self.periods[channels]
+        places = channels, phases
         profile, counts = self.profile[places], self.counts[places]  # (B, channels with a cycle)
         share = np.maximum(1 / (counts + 1), MIN_NEWEST_SHARE)
         self.profile[places] = profile + share * (values[:, channels] - profile)
         self.counts[places] = counts + 1
+
+    def align(self, rows: Array, last: int) -> None:
+        """Shift profiles to where the latest rows, (T, C), are best explained by them.
+
+        ``last`` is the number of the last row. A profile stays where it explains them nearly as
+        well: rows of noise are not to move it.
+        """
+        self._features = None
+        numbers = np.arange(last + 1 - len(rows), last + 1)
+        for channel in self.periods.nonzero()[0].tolist():
+            period, values = int(self.periods[channel]), rows[:, channel]
+            phases = (numbers[:, None] + np.arange(period)) % period
+            squares = np.square(self.profile[channel][phases] - values[:, None]).sum(axis=0)
+            best, now = int(squares.argmin()), int(self.shifts[channel]) % period
+            if squares[best] < BETTER_SHARE * squares[now]:
+                self.shifts[channel] = best
 
     def search(self, rows: Array, last: int) -> NDArray[np.intp]:
         """Search for periods in the history, (T, C), whose last row has the number ``last``.
@@ -110,6 +132,7 @@ class Seasons:
         total = np.bincount(phases, weights, minlength=period)
         sums = np.bincount(phases, weights * values, minlength=period)
         self._features = None
+        self.shifts[channel] = 0
         self.periods[channel] = period
         self._widen(period)
         self.profile[channel, :period] = sums / total
@@ -127,6 +150,7 @@ class Seasons:
             "profile": self.profile[:, :longest],
             "counts": self.counts[:, :longest],
             "next_search": np.array([self.next_search]),
+            "shifts": self.shifts,
         }
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
@@ -137,4 +161,7 @@ class Seasons:
         self.profile[:, :longest] = state["profile"]
         self.counts[:, :longest] = state["counts"]
         self.next_search = int(state["next_search"][0])
+        # streams that were saved before 0.3 have none
+        shifts = state.get("shifts", np.zeros_like(self.periods))
+        self.shifts = np.array(shifts, dtype=np.int64)
         self._features = None

@@ -223,8 +223,11 @@ class OnlineStream(ModelStream):
         """
         self._watcher.learner.learn()
 
-    def gap(self, rows: int) -> None:
-        """Skip missing rows: cycles continue, and the first rows after are suppressed."""
+    def gap(self, rows: int | None) -> None:
+        """Skip missing rows, None where nobody knows how many; the first rows after are suppressed.
+
+        What was learned stays.
+        """
         self._watcher.learner.gap(rows)
         self._begin_lasting(None)
 

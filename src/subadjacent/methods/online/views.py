@@ -274,6 +274,10 @@ class ChannelViews:
         """Advance the phases of cycles over missing rows."""
         self._missing_rows += rows
 
+    def align(self, count: int) -> None:
+        """Shift the phases of cycles to where they explain the latest ``count`` rows best."""
+        self.seasons.align(self.history.last(count), self._missing_rows + self.rows - 1)
+
     def accept(self, first: int, last: int) -> None:
         """Learn from rows as they are, unclipped: from ``first`` to ``last`` rows ago.
 
