@@ -71,7 +71,7 @@ from subadjacent.evaluation.segments import segments
 
 QUICK_ROWS = 60_000  # test rows of an entity at most, in a quick run
 # of each set every so many entities: in a quick run of events, for agreement, in a quick one of it
-STEPS = {"MSL": (3, 3, 9), "SMAP": (6, 6, 18), "SMD (19)": (19, 5, 19)}
+STEPS = {"MSL": (3, 3, 9), "SMAP": (6, 6, 18), "SMD (19)": (7, 5, 19)}
 STEPS |= {"web": (11, 8, 26), "recordings": (8, 9, 40)}
 LOOKAHEADS: tuple[int | str, ...] = ("full", 0)
 NEAR_TOP = 100  # rows from an anomaly within which the highest row of a recording must lie
