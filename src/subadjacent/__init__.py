@@ -43,7 +43,6 @@ _PUBLIC = {
     "scoring.causes": ("Cause",),
     "scoring.conformal": ("Conformal",),
     "scoring.threshold": ("AlarmBudget", "DynamicLevel", "ExtremeValue", "Fixed", "Quantile"),
-    "streaming.alarms": ("LiveAlarm",),
     "streaming.answer": ("Answer",),
     "streaming.scorer": ("StreamScorer",),
     "training.history": ("Epoch",),

@@ -29,9 +29,7 @@ def run(severity: list[float], close_after: int = 2, cuts: tuple[int, ...] = ())
 
 
 def told(changes: list[EventChange]) -> list[tuple[int, str, int, int, float]]:
-    return [
-        (row, state, event.first, event.last, event.severity) for row, state, event in changes
-    ]
+    return [(row, state, event.first, event.last, event.severity) for row, state, event in changes]
 
 
 def test_an_event_by_hand() -> None:

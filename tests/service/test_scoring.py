@@ -16,7 +16,6 @@ from safetensors.numpy import load
 from live_service import LiveService, children_of, live, until
 from subadjacent.methods.online.history import MINI_BATCH
 from subadjacent.service.problems import Refusal
-from subadjacent.methods.online.history import MINI_BATCH
 from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart, save
 from subadjacent.streaming.series import SeriesStream
 

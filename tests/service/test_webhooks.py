@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from subadjacent.streaming.alarms import CLOSED, OPENED, UPDATED
 
 from apart import run_apart
 from live_service import live, until, with_a_jump
@@ -25,7 +26,6 @@ from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Settings, Webhook
 from subadjacent.service.webhooks import MAX_WAITING, Webhooks
 from subadjacent.service.writer import Changes
-from subadjacent.streaming.alarms import CLOSED, OPENED, UPDATED
 
 
 class Receiver(ThreadingHTTPServer):

@@ -7,11 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from live_plant import CHANNELS, plant
-from subadjacent import InputError
-from subadjacent.data.series import TrainSeries
-from subadjacent.scoring.baseline_profile import learn_profiles
 from subadjacent.streaming.alarm_store import MAX_ALARMS_KEPT, AlarmStore, _same
 from subadjacent.streaming.alarms import (
     CLOSED,
@@ -23,6 +18,11 @@ from subadjacent.streaming.alarms import (
 )
 from subadjacent.streaming.explanation import profiles_before
 from subadjacent.streaming.recent_rows import RecentBuffer, RecentRows
+
+from live_plant import CHANNELS, plant
+from subadjacent import InputError
+from subadjacent.data.series import TrainSeries
+from subadjacent.scoring.baseline_profile import learn_profiles
 
 
 def spiked() -> RecentBuffer:

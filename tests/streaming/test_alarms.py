@@ -10,9 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from subadjacent import InputError
-from subadjacent.scoring.causes import Cause
 from subadjacent.streaming.alarms import (
     CLOSED,
     OPENED,
@@ -25,6 +22,9 @@ from subadjacent.streaming.alarms import (
     alarm_from_json,
     alarm_to_json,
 )
+
+from subadjacent import InputError
+from subadjacent.scoring.causes import Cause
 
 
 class Followed:

@@ -6,8 +6,8 @@ import json
 from datetime import datetime
 
 import numpy as np
-
 from subadjacent.streaming.alarms import OPENED, LiveAlarm
+
 from subadjacent.streaming.answer import Answer, Pending
 
 ALARM = LiveAlarm(1, OPENED, "pump", 0, 0, 0, 0, 2.0, "spike", "flow jumped")

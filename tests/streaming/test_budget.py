@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from subadjacent.streaming.budget import RollingBudget, as_text
 
 from subadjacent import AlarmBudget, InputError, Quantile
-from subadjacent.streaming.budget import RollingBudget, as_text
 
 DAY = 86400.0
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from subadjacent.streaming.fitted_model import FittedModel
 
 from live_plant import CHANNELS, plant
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.streaming.fitted_model import FittedModel
 from subadjacent.streaming.series import SeriesStream
 
 Detectors = dict[str, BaseDetector]

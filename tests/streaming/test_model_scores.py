@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from subadjacent.streaming.model_scores import ModelScores
 
 from subadjacent import PCADetector, SubAdjacentDetector
-from subadjacent.streaming.model_scores import ModelScores
 
 NAN = np.nan
 

@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-
 from subadjacent.streaming.recent_rows import ROWS_KEPT, RecentBuffer, RecentRows
 
 

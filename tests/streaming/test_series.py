@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from subadjacent.streaming.alarms import CLOSED, OPENED, AlarmRules
 
 from live_plant import CHANNELS, broken, plant
 from subadjacent import InputError, SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import State
 from subadjacent.scoring.decision import SILENT_SEVERITY
-from subadjacent.streaming.alarms import CLOSED, OPENED, AlarmRules
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
 

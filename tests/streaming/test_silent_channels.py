@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from subadjacent.streaming.silent_channels import SilenceTracker
 
 from subadjacent.data.gaps import FilledRows, ForwardFill
-from subadjacent.streaming.silent_channels import SilenceTracker
 
 NAN = np.nan
 

@@ -33,10 +33,10 @@ SAVE_EVERY = 10_000
 
 def _check_false_alarms(contamination: str | float | None) -> str | float | None:
     if contamination is not None:
-        from subadjacent.streaming.budget import RollingBudget
+        from subadjacent.streaming.rules import AlarmRules
 
         with option.bad_usage():
-            RollingBudget(contamination)
+            AlarmRules(contamination=contamination)
     return contamination
 
 

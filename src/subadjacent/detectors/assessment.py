@@ -61,7 +61,8 @@ class Assessment:
     @property
     def thresholds(self) -> Any:
         """The threshold of each row; it adapts to a permanent level shift."""
-        return self._restored([judgement.rows.threshold for judgement in self.judgements], "threshold")
+        thresholds = [judgement.rows.threshold for judgement in self.judgements]
+        return self._restored(thresholds, "threshold")
 
     @property
     def anomalous(self) -> Any:

@@ -25,7 +25,7 @@ from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.estimator import Estimator, require_fitted
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.detectors.online import OnlineModels, without_online
+from subadjacent.detectors.online import load_online, save_online, without_online
 from subadjacent.detectors.seen import SeenInput, check_header
 from subadjacent.errors import MOST_ROWS, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import Learned, learn
@@ -75,7 +75,7 @@ class BaseDetector(Estimator, ABC):
         it, or the threshold knows scores alone.
     habits_ : PerEntity of BaselineProfiles
         What each channel of each entity usually does, which explanations compare with.
-    online_ : OnlineModels or None
+    online_ : PerEntity of Model, or None
         Models that look back only and learn while they watch, for evidence at once in a stream.
         None where the detector's own models do so, and for a folder of an earlier version.
     held_out_scores_, held_out_rows_ : tuple of ndarray, int
@@ -86,7 +86,7 @@ class BaseDetector(Estimator, ABC):
         The channels' names, in order.
     """
 
-    online_: OnlineModels | None
+    online_: PerEntity[Model] | None
     contamination: Any
     adapt_after: int | None
     fill_limit: int
@@ -152,7 +152,7 @@ class BaseDetector(Estimator, ABC):
         learned = learn(method, table.series, self._runtime(watch))
         self._take(table, learned, threshold)
         if (online := self._online_method()) is not None:
-            self.online_ = OnlineModels.fit(online, learned.series, threshold)
+            self.online_ = online.fit(learned.series, Runtime()).models
         # what is known of training rows is one held-out score each
         evidence = [Evidence.of_scores(scores) for scores in learned.fitted.scores]
         judgements = self._judge(table.series, evidence)
@@ -337,11 +337,9 @@ class BaseDetector(Estimator, ABC):
         parameters = self.get_params(deep=False)
         # beside arrays of the method, whatever they are called
         arrays = state.arrays | {HABITS: np.stack([habits.table for habits in self.habits_])}
-        online = self._online_method()
-        if online is not None and self.online_ is not None:
-            online_arrays, online_facts = self.online_.save(online)
-            arrays, facts = arrays | online_arrays, facts | online_facts
-        save_folder(Path(path), Saved(type(self).__name__, parameters, facts, arrays))
+        online = save_online(self.online_, self._online_method())
+        saved = Saved(type(self).__name__, parameters, facts | online.facts, arrays | online.arrays)
+        save_folder(Path(path), saved)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, device: str = "auto") -> Self:
@@ -368,7 +366,7 @@ class BaseDetector(Estimator, ABC):
             detector.normal_scores_ = PerEntity(
                 pooled, dict(zip(detector.entities_, per_entity, strict=True))
             )
-            strongest = facts["strongest"]
+            strongest = facts.get("strongest")
             detector.strongest_ = (
                 None
                 if strongest is None
@@ -380,7 +378,7 @@ class BaseDetector(Estimator, ABC):
             )
             state = State(without_online(arrays), facts["learned"])
             detector.models_ = detector._restore(state, device)
-            detector.online_ = OnlineModels.load(
+            detector.online_ = load_online(
                 State(arrays, facts),
                 detector._online_method(),
                 len(facts["channels"]),

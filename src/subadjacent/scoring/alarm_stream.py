@@ -127,7 +127,9 @@ class AlarmStream:
             self.opened += 1
         number = self.opened if before is None else before.number
         alarm = self._alarm(event, number, row, recent, interval)
-        alarm = replace(alarm, state=CONFIRMED, status=CONFIRMED)
+        # an open one goes on
+        goes_on = before is not None and before.state != CLOSED
+        alarm = replace(alarm, state=UPDATED if goes_on else CONFIRMED, status=CONFIRMED)
         if before is None:
             alarm = self._with_repeat(alarm, recent, row)
             self._keep(alarm)

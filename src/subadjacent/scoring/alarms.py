@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -148,9 +147,7 @@ class Repeats:
         ``departs`` is the direction, of length 1, in which its channels depart.
         """
         # what ended too long ago is repeated by nothing any more
-        self._kinds = [
-            kind for kind in self._kinds if event.first - kind[2] - 1 <= self._again
-        ]
+        self._kinds = [kind for kind in self._kinds if event.first - kind[2] - 1 <= self._again]
         best, place = MIN_SIMILARITY, None
         for index, (_, _, _, total) in enumerate(self._kinds):
             likeness = float(total @ departs) / max(float(np.linalg.norm(total)), MIN_NORM)
@@ -192,9 +189,7 @@ def _alarm(
     series, evidence = explainer.series, explainer.evidence
     view = strongest_view(evidence, slice(event.first, event.last + 1))
     permanent = _is_permanent(decisions, event)
-    explained = explainer.explain(
-        event.first, event.last, channels, view=view, permanent=permanent
-    )
+    explained = explainer.explain(event.first, event.last, channels, view=view, permanent=permanent)
     peak = min(max(event.peak, explained.first), explained.last)
     return Alarm(
         number=number,

@@ -410,7 +410,7 @@ class Decision:
         scores = np.asarray(evidence.score, dtype=np.float64)
         bounds = [(0, len(scores))] if segments is None else segments
         known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
-        levels, p_values = self._in_hindsight(scores, known, entity)
+        levels, p_values = self._in_hindsight(scores, known)
         stream, machine = SeverityStream(self, entity, blur, levels), EventMachine(close_after)
         parts, events = [], []
         for first, last in bounds:
@@ -431,9 +431,7 @@ class Decision:
             anomalous &= everything.is_high
         return RowDecisions(scores, everything, events, anomalous, fits, bounds, p_values)
 
-    def _in_hindsight(
-        self, scores: Rows, known: Flags, entity: str | None
-    ) -> tuple[Rows | None, Rows | None]:
+    def _in_hindsight(self, scores: Rows, known: Flags) -> tuple[Rows | None, Rows | None]:
         """Levels of the known rows where they depend on the series, and p-values, (T,) each."""
         rule = self.score.rule
         if not known.any():

@@ -86,9 +86,7 @@ class FinalEvents:
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays, and what else there is as JSON holds it."""
-        arrays = {
-            f"severity/{name}": array for name, array in self._severity.state().items()
-        }
+        arrays = {f"severity/{name}": array for name, array in self._severity.state().items()}
         flags = {"silent": self._silent, "starts": self._starts}
         arrays |= {name: array.astype(np.uint8) for name, array in flags.items()}
         return arrays, {"machine": self._machine.state()}

@@ -145,9 +145,7 @@ class Departure:
 
     def later(self, rows: int) -> Departure:
         """The departure in rows of the series, whose segment begins at a later row."""
-        return replace(
-            self, row=self.row + rows, onset=self.onset + rows, end=self.end + rows
-        )
+        return replace(self, row=self.row + rows, onset=self.onset + rows, end=self.end + rows)
 
 
 def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:

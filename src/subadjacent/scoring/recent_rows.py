@@ -117,9 +117,7 @@ class RecentBuffer:
         }
 
     @classmethod
-    def restore(
-        cls, arrays: dict[str, NDArray[Any]], facts: dict[str, Any], wait: int = 0
-    ) -> Self:
+    def restore(cls, arrays: dict[str, NDArray[Any]], facts: dict[str, Any], wait: int = 0) -> Self:
         """The inverse of ``state``, for the same ``wait``."""
         rows = RecentRows(*(arrays[name] for name in RecentRows._fields))
         recent = cls(rows.values.shape[1], wait)

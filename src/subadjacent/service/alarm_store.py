@@ -8,10 +8,11 @@ import time as clock
 from dataclasses import asdict
 from typing import Any
 
+from subadjacent.scoring.alarms import CONFIRMED, WITHDRAWN, Alarm
+from subadjacent.scoring.machine import CLOSED
 from subadjacent.service.problems import not_found
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.times import TimeKind, from_stream, show_time
-from subadjacent.streaming.alarms import CLOSED, LiveAlarm
 from subadjacent.workflow.tables import as_json
 
 SELECT_ALARMS = """
@@ -38,6 +39,9 @@ def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
         "sentence": found["sentence"],
         "causes": json.loads(found["causes"]),
         "permanent": bool(found["for_good"]),
+        "status": found["status"],
+        "repeat": found["repeat"],
+        "repeat_of": found["repeat_of"],
         "normal": bool(found["normal"]),
         "acknowledged": bool(found["acknowledged"]),
         "note": found["note"],
@@ -72,18 +76,21 @@ def list_alarms(
     return [alarm_record(row) for row in found]
 
 
-def write_alarm(tables: sqlite3.Connection, series: LiveSeries, alarm: LiveAlarm) -> int:
-    """Write an alarm that was opened, changed or closed; return its key."""
-    state = "closed" if alarm.state == CLOSED else "open"
+WRITTEN = (
+    *("series", "number", "state", "start", "end", "first", "last", "severity", "kind"),
+    *("sentence", "causes", "for_good", "status", "repeat", "repeat_of"),
+)
+"""Columns that are written whenever an alarm changes."""
+
+
+def write_alarm(tables: sqlite3.Connection, series: LiveSeries, alarm: Alarm) -> int:
+    """Write an alarm that has changed; return its key."""
+    state = "closed" if alarm.state in (CLOSED, CONFIRMED, WITHDRAWN) else "open"
     timed = series.time_kind is not TimeKind.none
     (key,) = tables.execute(
-        "insert into alarms (series, number, state, start, end, first, last, severity, kind, "
-        "sentence, causes, for_good, opened_at) "
-        "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "on conflict (series, number) do update set state = excluded.state, end = excluded.end, "
-        "last = excluded.last, severity = excluded.severity, kind = excluded.kind, "
-        "sentence = excluded.sentence, causes = excluded.causes, for_good = excluded.for_good "
-        "returning id",
+        f"insert into alarms ({', '.join(WRITTEN)}, opened_at) "
+        f"values ({', '.join('?' * (len(WRITTEN) + 1))}) on conflict (series, number) do update "
+        f"set {', '.join(f'{name} = excluded.{name}' for name in WRITTEN[2:])} returning id",
         (
             series.id,
             alarm.number + series.first_number,
@@ -97,6 +104,9 @@ def write_alarm(tables: sqlite3.Connection, series: LiveSeries, alarm: LiveAlarm
             alarm.sentence,
             json.dumps([_cause_record(series, asdict(cause)) for cause in alarm.causes]),
             int(alarm.permanent),
+            alarm.status,
+            alarm.repeat,
+            None if alarm.repeat_of is None else alarm.repeat_of + series.first_number,
             clock.time(),
         ),
     ).fetchone()

@@ -112,6 +112,14 @@ create table if not exists polled (
 """Series that are polled: by which query, with which settings."""
 
 
+ALARM_COLUMNS = {
+    "status": "text not null default 'confirmed'",
+    "repeat": "integer not null default 1",
+    "repeat_of": "integer",
+}
+"""Columns of alarms that folders of earlier versions do not have."""
+
+
 def connect(folder: Path) -> sqlite3.Connection:
     """A connection of the one writer; makes the tables in a new folder."""
     connection = _open(folder)
@@ -129,6 +137,10 @@ def connect(folder: Path) -> sqlite3.Connection:
             f"{VERSION}): name another folder with --data"
         )
     connection.execute(POLLED)
+    known = {column["name"] for column in connection.execute("pragma table_info(alarms)")}
+    for name, definition in ALARM_COLUMNS.items():
+        if name not in known:
+            connection.execute(f"alter table alarms add column {name} {definition}")
     return connection
 
 

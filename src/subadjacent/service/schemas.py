@@ -77,7 +77,7 @@ class CauseRecord(BaseModel):
 
 
 class AlarmRecord(BaseModel):
-    """An alarm: opened once, updated, closed."""
+    """An alarm: opened once, updated, closed, and with a model confirmed or withdrawn."""
 
     id: int
     series: str
@@ -92,6 +92,11 @@ class AlarmRecord(BaseModel):
     sentence: str
     causes: list[CauseRecord]
     permanent: bool = Field(description="Closed because the series did not come back.")
+    status: str = Field(
+        description="provisional until final evidence has come, then confirmed or withdrawn."
+    )
+    repeat: int = Field(description="The how many-th of its kind it is.")
+    repeat_of: int | None = Field(description="Number of the first of its kind.")
     normal: bool = Field(description="Marked as normal by somebody.")
     acknowledged: bool
     note: str

@@ -29,9 +29,10 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
 from subadjacent.errors import SubAdjacentError
 from subadjacent.methods.method import State
+from subadjacent.scoring.alarms import Alarm
 from subadjacent.service.problems import Refusal, refusal_of
-from subadjacent.streaming.alarms import AlarmRules, LiveAlarm
 from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.rules import AlarmRules
 from subadjacent.streaming.series import SeriesStream
 
 log = logging.getLogger(__name__)
@@ -229,7 +230,7 @@ def _push(key: int, rows: Array, times: list[Any] | None) -> list[Answer]:
     return answers
 
 
-def accept_alarm(key: int, number: int) -> LiveAlarm:
+def accept_alarm(key: int, number: int) -> Alarm:
     """Mark an alarm of a stream as normal."""
     return _streams[key].accept(number)
 

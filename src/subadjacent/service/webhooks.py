@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 
 import httpx2
 
+from subadjacent.scoring.alarms import CONFIRMED, WITHDRAWN
+from subadjacent.scoring.machine import CLOSED, OPENED
 from subadjacent.service.problems import Refusal
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.settings import Webhook
 from subadjacent.service.writer import Changes
-from subadjacent.streaming.alarms import CLOSED, OPENED
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class Webhooks:
         self, changes: Changes, series: LiveSeries, alarm: dict[str, Any], change: str
     ) -> None:
         """Note an alarm that was opened or closed; called by the writer."""
-        if change not in (OPENED, CLOSED) or series.is_muted:
+        if change not in (OPENED, CLOSED, CONFIRMED, WITHDRAWN) or series.is_muted:
             return
         body = json.dumps({"event": change, "alarm": alarm})
         for address, wake in zip(self._addresses, self._wake, strict=True):

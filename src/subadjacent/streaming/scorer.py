@@ -310,9 +310,7 @@ def _settings(
 ) -> dict[str, Any]:
     """The requested rate as JSON holds it; the detector's own where none was given."""
     after = ADAPT_AFTER if detector is None else detector.adapt_after
-    rules = AlarmRules(
-        close_after, after if adapt_after == "auto" else adapt_after, contamination
-    )
+    rules = AlarmRules(close_after, after if adapt_after == "auto" else adapt_after, contamination)
     settings = {**asdict(rules), "fill_limit": fill_limit}
     if fill_limit is None:
         settings["fill_limit"] = FILL_LIMIT if detector is None else detector.fill_limit

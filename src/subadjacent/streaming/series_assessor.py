@@ -19,7 +19,7 @@ from subadjacent.data.times import from_json, to_json
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.estimator import require_fitted
 from subadjacent.errors import InputError
-from subadjacent.methods.method import State, join_names, split_names
+from subadjacent.methods.method import Model, State, join_names, split_names
 from subadjacent.methods.online.model import OnlineModel
 from subadjacent.methods.online.stream import OnlineStream
 from subadjacent.scoring.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
@@ -85,7 +85,10 @@ class FittedParts(NamedTuple):
             )
         model = detector.models_.of(entity)
         final = None if isinstance(model, OnlineModel) else FinalScores(model, detector.fill_limit)
-        online = model if final is None else detector.online_.models.of(entity)
+        online: Model | None = model
+        if final is not None:
+            # none in a folder of an earlier version: the stream learns from its rows alone
+            online = None if detector.online_ is None else detector.online_.of(entity)
         if not isinstance(online, OnlineModel):
             online = OnlineModel.from_nothing(len(channels))
         return cls(
@@ -290,7 +293,7 @@ class SeriesAssessor:
     def _note(self, silent: SilentRows, starts: NDArray[np.bool_]) -> None:
         """Have final evidence know which rows are silent, and where segments begin."""
         assert self.final is not None
-        self.final.add(silent.silent.any(axis=1), starts)
+        self.final.add(np.asarray(silent.silent.any(axis=1)), starts)
         if not self.silence.all_speak:
             # a gap counts as long from its first row on, and is known to be later
             back = np.where(silent.missing, silent.since, 0).max(axis=1)
@@ -327,17 +330,6 @@ class SeriesAssessor:
         assert evidence.low is not None
         assert evidence.high is not None
         assert evidence.warm_up is not None
-        columns = zip(
-            evidence.score.tolist(),
-            severity.tolist(),
-            alarmed.tolist(),
-            evidence.warm_up.tolist(),
-            evidence.by_channel,
-            evidence.expected,
-            evidence.low,
-            evidence.high,
-            strict=True,
-        )
         times = [None] * count if span.times is None else span.times
         return [
             Answer(
@@ -345,10 +337,25 @@ class SeriesAssessor:
                 times[place],
                 self._entity,
                 self.final is None,
-                *values,
+                score,
+                own_severity,
+                is_alarmed,
+                warm_up,
+                evidence.by_channel[place],
+                evidence.expected[place],
+                evidence.low[place],
+                evidence.high[place],
                 alarms.get(row + place),
             )
-            for place, values in enumerate(columns)
+            for place, (score, own_severity, is_alarmed, warm_up) in enumerate(
+                zip(
+                    evidence.score.tolist(),
+                    severity.tolist(),
+                    alarmed.tolist(),
+                    evidence.warm_up.tolist(),
+                    strict=True,
+                )
+            )
         ]
 
     def relearn(self, first_values: dict[int, float]) -> None:
@@ -371,9 +378,7 @@ class SeriesAssessor:
         self.online.accept(newest + 1 - alarm.first, newest + 1 - last)
         if last == newest:
             self.silence.accept()
-        self.alarms.put(
-            replace(alarm, state=CLOSED, status=CONFIRMED, permanent=True)
-        )
+        self.alarms.put(replace(alarm, state=CLOSED, status=CONFIRMED, permanent=True))
         return self.alarms.find(number)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -421,8 +426,11 @@ def _open_rows(
     was_open: bool, changes: Sequence[EventChange], row: int, count: int
 ) -> NDArray[np.bool_]:
     """Rows at which an alarm is open, (B,); ``was_open`` before the first of them."""
-    edges = [(change.row - row, change.state == OPENED) for change in changes
-             if change.state in (OPENED, CLOSED)]
+    edges = [
+        (change.row - row, change.state == OPENED)
+        for change in changes
+        if change.state in (OPENED, CLOSED)
+    ]
     alarmed, done, is_open = np.zeros(count, dtype=bool), 0, was_open
     for place, opens in edges:
         alarmed[done:place] = is_open

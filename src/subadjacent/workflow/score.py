@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.scoring.decision import RowDecisions
+    from subadjacent.scoring.evidence import Evidence
 
 log = logging.getLogger(__name__)
 

@@ -62,8 +62,9 @@ class Watcher:
         pieces, done = [], 0
         while done < len(rows):
             some = slice(done, min(done + self.learner.room, len(rows)))
-            own = (None if array is None else array[some] for array in (missing, scores))
-            pieces.append(self._watch(rows[some], *own))
+            own_missing = None if missing is None else missing[some]
+            own_scores = None if scores is None else scores[some]
+            pieces.append(self._watch(rows[some], own_missing, own_scores))
             done = some.stop
         if len(pieces) == 1:
             return pieces[0]

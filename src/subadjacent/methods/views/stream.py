@@ -246,9 +246,7 @@ class ViewsStream(ModelStream):
             expected = self._model.scaler.invert(self._tails[EXPECTED].between(first, last))
         added = self._tails[BY_PART].between(first, last) @ self._members
         traces = dict(zip(self._traces, added.T / self._model.unit, strict=True))
-        return Evidence(
-            score, by_channel, expected, traces, self._traces, strongest=strongest
-        )
+        return Evidence(score, by_channel, expected, traces, self._traces, strongest=strongest)
 
     def _needed(self, final: _Final) -> Iterator[tuple[RowBuffer, int]]:
         """Every table, and the first of its rows that a later step looks back at."""

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from subadjacent.scoring.machine import OPENED
 from subadjacent.service.metrics import Measures
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.run import serve
@@ -15,7 +16,6 @@ from subadjacent.service.watch.poller import Remark, poll
 from subadjacent.service.watch.prometheus_api import check_secrets
 from subadjacent.service.watch.settings import WatchSettings
 from subadjacent.service.writer import Changes
-from subadjacent.streaming.alarms import OPENED
 
 
 def watch(settings: WatchSettings, data: Path, remark: Remark) -> None:

@@ -28,7 +28,7 @@ from subadjacent.service.settings import (
     first_fault,
     read_toml,
 )
-from subadjacent.streaming.budget import RollingBudget
+from subadjacent.streaming.rules import AlarmRules
 
 MILLISECONDS = 1_000
 """In a second; all times here are whole milliseconds."""
@@ -64,7 +64,7 @@ def _check_url(url: str) -> str:
 
 
 def _check_false_alarms(value: str | float) -> str | float:
-    RollingBudget(value)
+    AlarmRules(contamination=value)
     return value
 
 
