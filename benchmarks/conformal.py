@@ -31,11 +31,11 @@ from scipy.signal import lfilter
 
 from reproduce.cases.normal import NORMAL, normal_rows
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
+from subadjacent.decision import conformal, discoveries
+from subadjacent.decision.base_threshold import BaseThreshold
+from subadjacent.decision.conformal import block_maxima
+from subadjacent.decision.discoveries import Worst, benjamini_hochberg, p_values_of, worst_of
 from subadjacent.detectors.many import assess_each, fit_each
-from subadjacent.scoring import conformal, discoveries
-from subadjacent.scoring.base_threshold import BaseThreshold
-from subadjacent.scoring.conformal import block_maxima
-from subadjacent.scoring.discoveries import Worst, benjamini_hochberg, p_values_of, worst_of
 
 Scores = NDArray[np.float64]
 Line = dict[str, Any]

@@ -32,7 +32,7 @@ import numpy as np
 
 from reproduce.cases.departures import KINDS, DepartureCase, departure_case
 from subadjacent import SubAdjacentDetector
-from subadjacent.scoring import kinds
+from subadjacent.decision import kinds
 
 NOT_FOUND = "not found"
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from reproduce.datasets import DATA_SETTINGS
 from reproduce.run import Run
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.errors import InputError
-from subadjacent.scoring.view_facts import FORECASTING
 
 # the paper's network under the clean protocol: its error, smoothed, without the terms of Eq. 6
 # and 7, which find less there (docs/decisions.md)

@@ -11,8 +11,8 @@ import numpy as np
 from examples.gallery.run import Outcome, marks
 from examples.gallery.small_png import small_png
 
+from subadjacent.decision.alarms import Alarm
 from subadjacent.report.figures import figure_series
-from subadjacent.scoring.alarms import Alarm
 
 # of an image 9 inches wide: sharp on a page, and below 60 kB as a rule
 RESOLUTION = 90

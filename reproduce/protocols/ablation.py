@@ -22,9 +22,11 @@ from reproduce.methods import build
 from reproduce.protocols.clean import as_input, mean_over_entities
 from reproduce.run import Run
 from subadjacent.data.series import TestSeries
+from subadjacent.decision.view_facts import NOVELTIES
 from subadjacent.errors import InputError
 from subadjacent.evaluation.metrics import auroc, average_precision
 from subadjacent.evaluation.volume import volumes
+from subadjacent.methods.moving import moving_mean
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.forecasts import Forecasts, Residuals
 from subadjacent.methods.views.settings import (
@@ -38,8 +40,6 @@ from subadjacent.methods.views.settings import (
 from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.methods.views.stream import ViewsStream
 from subadjacent.methods.views.view import ACROSS, PARTS, WHOLE, Part
-from subadjacent.scoring.moving import moving_mean
-from subadjacent.scoring.view_facts import NOVELTIES
 
 SMOOTHING = 20
 # longest buffer of the volumes, as in all_metrics

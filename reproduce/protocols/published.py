@@ -38,11 +38,11 @@ from subadjacent.evaluation.metrics import (
     precision,
     recall,
 )
+from subadjacent.methods.neural.paper_score import CONTRIBUTION, PaperScore, dynamic, weighted
+from subadjacent.methods.neural.row_scores import judge_rows
 from subadjacent.networks.network import Network
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.rivals.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
-from subadjacent.scoring.network import judge_rows
-from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, dynamic, weighted
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.loop import train

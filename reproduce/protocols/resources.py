@@ -23,9 +23,9 @@ from reproduce.run import Run
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows, stack
 from subadjacent.evaluation.segments import segments
+from subadjacent.methods.neural.paper_score import PaperScore
+from subadjacent.methods.neural.row_scores import judge_rows
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.scoring.network import judge_rows
-from subadjacent.scoring.paper import PaperScore
 from subadjacent.training.device import (
     autocast,
     forget_peak_memory,

@@ -86,8 +86,8 @@ def _traces(network: Network, window: int, values: NDArray[Any]) -> dict[str, ND
     )
     from subadjacent.data.series import TrainSeries
     from subadjacent.data.windows import stack
-    from subadjacent.scoring.network import judge_rows
-    from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, blockwise, dynamic
+    from subadjacent.methods.neural.paper_score import CONTRIBUTION, PaperScore, blockwise, dynamic
+    from subadjacent.methods.neural.row_scores import judge_rows
 
     stacked = stack([TrainSeries(values)], unscaled(values.shape[1]), window)
     plain = PaperScore(temperature=0.0).of_windows

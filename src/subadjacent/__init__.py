@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from subadjacent.data.plant import multivariate as multivariate
     from subadjacent.data.series import TestSeries as TestSeries
     from subadjacent.data.series import TrainSeries as TrainSeries
+    from subadjacent.decision.alarms import Alarm as Alarm
     from subadjacent.detectors.base import BaseDetector as BaseDetector
     from subadjacent.detectors.default import SubAdjacentDetector as SubAdjacentDetector
     from subadjacent.detectors.hybrid import (
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from subadjacent.detectors.transformer import (
         SubAdjacentTransformerDetector as SubAdjacentTransformerDetector,
     )
-    from subadjacent.scoring.alarms import Alarm as Alarm
     from subadjacent.streaming.answer import Answer as Answer
     from subadjacent.streaming.scorer import StreamScorer as StreamScorer
 
@@ -38,11 +38,11 @@ _PUBLIC = {
     "detectors.registry": ("create", "load"),
     "errors": ("DataNotFound", "InputError", "ModelFileError", "SubAdjacentError"),
     "runtime": ("Progress",),
-    "scoring.adaptive": ("AdaptiveConformal",),
-    "scoring.alarms": ("Alarm",),
-    "scoring.causes": ("Cause",),
-    "scoring.conformal": ("Conformal",),
-    "scoring.threshold": ("AlarmBudget", "DynamicLevel", "ExtremeValue", "Fixed", "Quantile"),
+    "decision.adaptive": ("AdaptiveConformal",),
+    "decision.alarms": ("Alarm",),
+    "decision.causes": ("Cause",),
+    "decision.conformal": ("Conformal",),
+    "decision.threshold": ("AlarmBudget", "DynamicLevel", "ExtremeValue", "Fixed", "Quantile"),
     "streaming.answer": ("Answer",),
     "streaming.scorer": ("StreamScorer",),
     "training.history": ("Epoch",),

@@ -15,9 +15,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from contract.detectors import FIVE, ROW_BY_ROW, WRAPPED, quick
 from subadjacent import InputError, SubAdjacentError, TrainSeries, load
 from subadjacent.data.plant import Plant
+from subadjacent.decision.silence import silent_rows
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import REGISTRY
-from subadjacent.scoring.silence import silent_rows
 
 NEED_ORDER = ("check_methods_sample_order_invariance", "check_methods_subset_invariance")
 # detectors that may pass over a spike, each for a reason that is its own

@@ -14,13 +14,13 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.baseline_profile import learn_profiles
+from subadjacent.decision.decision import Decision
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.extremes import Tail
+from subadjacent.decision.normal import NormalScores
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
-from subadjacent.scoring.baseline_profile import learn_profiles
-from subadjacent.scoring.decision import Decision
-from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.extremes import Tail
-from subadjacent.scoring.normal import NormalScores
 
 NORMAL = NormalScores(1.0, 2.0, 0.5, 100, Tail(2.0, 0.0, 1.0, 0.01))
 DECISION = Decision(2.0, None, PerEntity(NORMAL, {}), None)

@@ -15,11 +15,11 @@ from sklearn.base import clone
 import subadjacent
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.data.entities import PerEntity
+from subadjacent.decision.conformal import cluster_size, conformal_p_values
+from subadjacent.decision.decision import Decision
+from subadjacent.decision.extremes import Tail
+from subadjacent.decision.normal import NormalScores
 from subadjacent.errors import ModelFileError
-from subadjacent.scoring.conformal import cluster_size, conformal_p_values
-from subadjacent.scoring.decision import Decision
-from subadjacent.scoring.extremes import Tail
-from subadjacent.scoring.normal import NormalScores
 from workflow.level import LevelDetector
 
 NORMAL = PerEntity(NormalScores(0.0, 2.0, 1.0, 100, Tail(2.0, 0.0, 0.5, 0.01)), {})

@@ -18,8 +18,8 @@ from subadjacent import (
     TrainSeries,
 )
 from subadjacent.data.plant import Plant
+from subadjacent.decision.decision import GAP
 from subadjacent.detectors.registry import create
-from subadjacent.scoring.decision import GAP
 
 ADAPT_AFTER = 300
 # rows by which a level is followed

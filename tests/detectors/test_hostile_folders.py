@@ -23,10 +23,10 @@ from subadjacent import (
     load,
 )
 from subadjacent.data.plant import Plant
+from subadjacent.decision.evidence import Evidence, Reach
 from subadjacent.detectors.folder import CONFIG, FACTS, WEIGHTS
 from subadjacent.detectors.integrity import identity, seal
 from subadjacent.networks.network import Network
-from subadjacent.scoring.evidence import Evidence, Reach
 
 Alter = Callable[[dict[str, Any], dict[str, Any], dict[str, Any]], object]
 

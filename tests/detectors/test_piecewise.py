@@ -27,11 +27,11 @@ from subadjacent import (
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Array, Evidence, Reach
+from subadjacent.decision.kinds import MIN_STUCK_ROWS
 from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Array, Evidence, Reach
-from subadjacent.scoring.kinds import MIN_STUCK_ROWS
 
 COLUMNS = ["a", "b", "c", "d"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.evidence import Evidence
 from subadjacent.methods.stream import ModelStream, joined
-from subadjacent.scoring.evidence import Evidence
 
 Rows = NDArray[np.float64]
 

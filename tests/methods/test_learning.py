@@ -11,10 +11,10 @@ import pytest
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Array, Evidence, Reach
 from subadjacent.methods.learning import learn
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 
 @dataclass(frozen=True)

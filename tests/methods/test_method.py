@@ -11,10 +11,10 @@ import pytest
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Array, Evidence, Reach
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Arrays, Fitted, Method, Model, State, join_names, split_names
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import pytest
 
 from methods.streams import assert_same, in_parts
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Reach
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, State
 from subadjacent.methods.residuals import ResidualMethod
@@ -18,7 +19,6 @@ from subadjacent.rivals.linear import ForecastMethod
 from subadjacent.rivals.matrix_profile import ProfileMethod
 from subadjacent.rivals.pca import SubspaceMethod
 from subadjacent.runtime import Progress, Runtime
-from subadjacent.scoring.evidence import Reach
 
 METHODS: dict[str, ResidualMethod] = {
     "pca": SubspaceMethod(smoothing=4),

@@ -20,11 +20,11 @@ from subadjacent import (
     TrainSeries,
     multivariate,
 )
+from subadjacent.decision.evidence import Array, Evidence, Reach
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.stream import ReplayStream, assess_series, joined
-from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 Rows = NDArray[np.float64]
 

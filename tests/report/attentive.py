@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from subadjacent import MagnitudeDetector
+from subadjacent.decision.evidence import Evidence, Reach
 from subadjacent.methods.method import Model, State
 from subadjacent.report.model_facts import BandShape
-from subadjacent.scoring.evidence import Evidence, Reach
 
 WINDOW = 20
 BAND = BandShape(near=4, far=6, circular=True)

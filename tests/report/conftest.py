@@ -8,8 +8,8 @@ from report.attentive import AttentiveDetector
 from report.sample import dated
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.plant import Plant
+from subadjacent.decision.alarms import Alarm
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.scoring.alarms import Alarm
 
 
 @pytest.fixture(scope="session")

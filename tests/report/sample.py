@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from subadjacent.decision.causes import Explainer
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.scoring.causes import Explainer
 
 CHANNELS = ["flow", "pressure", "heat", "<b>&valve"]
 

@@ -30,13 +30,13 @@ from report.sample import CHANNELS, dated, explainer_of
 from report.taxi import taxi_trips
 from subadjacent import BaseDetector, MagnitudeDetector, SubAdjacentDetector
 from subadjacent.data.plant import Plant
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.baseline_profile import BaselineProfiles, ChannelProfile
+from subadjacent.decision.causes import named_causes
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.report.channels import MAX_CHANNELS
 from subadjacent.report.page import page
 from subadjacent.report.panels import in_words
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile
-from subadjacent.scoring.causes import named_causes
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine's path")
 

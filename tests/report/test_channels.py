@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.baseline_profile import BaselineProfiles, ChannelProfile
+from subadjacent.decision.causes import Cause, Explainer
+from subadjacent.decision.evidence import Evidence
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.report.channels import MAX_CHANNELS, channel_lines, charts_of, missing_segments
 from subadjacent.report.marks import AlarmRow, alarm_rows
 from subadjacent.report.timeline import timelines
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.baseline_profile import BaselineProfiles, ChannelProfile
-from subadjacent.scoring.causes import Cause, Explainer
-from subadjacent.scoring.evidence import Evidence
 
 # of a channel without a cycle: expected is the level before, from 1 below it to 2 above
 STEADY = ChannelProfile(

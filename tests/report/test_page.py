@@ -19,6 +19,8 @@ from subadjacent import InputError, MagnitudeDetector, RandomDetector, SubAdjace
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.threshold import ExtremeValue
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.networks.network import Attentive
@@ -29,8 +31,6 @@ from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
 from subadjacent.rivals.base import RivalDetector
 from subadjacent.runtime import Progress
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.threshold import ExtremeValue
 
 
 def own(text: str) -> str:

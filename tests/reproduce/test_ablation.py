@@ -22,9 +22,9 @@ from reproduce.runner import RunContext, make
 from reproduce.tables.ablations import LEFT_OUT
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.series import TestSeries, TrainSeries
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.settings import SHAPE, STATE, VIEWS
 from subadjacent.methods.views.view import PARTS
-from subadjacent.scoring.view_facts import FORECASTING
 
 RUN = Run("msl", ABLATION, CLEAN, quick=True)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from subadjacent.methods.views.residual_scale import MARGIN
 from subadjacent.ridge.folds import FOLDS, GUARD, folds, guarded
-from subadjacent.scoring.residual_scale import MARGIN
 
 
 def test_eleven_rows_by_hand() -> None:

@@ -22,8 +22,8 @@ from subadjacent import (
 from subadjacent.core.association import discrepancy
 from subadjacent.data.plant import Plant
 from subadjacent.detectors.method import choose_seed
+from subadjacent.methods.neural.paper_score import weighted
 from subadjacent.rivals.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
-from subadjacent.scoring.paper import weighted
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
 from subadjacent.training.fit import fit_network

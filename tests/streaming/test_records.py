@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from subadjacent import Answer, LiveAlarm
-from subadjacent.scoring.causes import Cause
+from subadjacent.decision.causes import Cause
 from subadjacent.streaming.records import answer_record, as_json, live_alarm_record
 
 NONE = np.zeros(1)

@@ -12,9 +12,9 @@ from subadjacent.streaming.alarms import CLOSED, OPENED, AlarmRules
 
 from live_plant import CHANNELS, broken, plant
 from subadjacent import InputError, SubAdjacentDetector
+from subadjacent.decision.decision import SILENT_SEVERITY
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import State
-from subadjacent.scoring.decision import SILENT_SEVERITY
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.series import SeriesStream
 

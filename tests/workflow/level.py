@@ -10,10 +10,10 @@ import numpy as np
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Evidence, Reach
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Evidence, Reach
 
 PASSES: list[int] = []
 """The length of every segment that was assessed."""

@@ -12,7 +12,7 @@ import pytest
 
 from subadjacent import BaseDetector, SubAdjacentDetector
 from subadjacent.data.files import open_files
-from subadjacent.scoring.alarms import Alarm
+from subadjacent.decision.alarms import Alarm
 from subadjacent.workflow.detect import detect
 from subadjacent.workflow.report import report
 from subadjacent.workflow.score import score

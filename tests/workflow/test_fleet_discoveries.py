@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from subadjacent.data.files import Columns
+from subadjacent.decision.discoveries import benjamini_hochberg, p_values_of, worst_of
 from subadjacent.errors import InputError
 from subadjacent.runtime import in_turn
-from subadjacent.scoring.discoveries import benjamini_hochberg, p_values_of, worst_of
 from subadjacent.workflow import fleet as module
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet import FleetFindings, fleet

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from subadjacent.data.files import Columns
-from subadjacent.scoring.alarms import Alarm, Cause
+from subadjacent.decision.alarms import Alarm, Cause
 from subadjacent.workflow.tables import (
     ScoreColumns,
     alarm_record,

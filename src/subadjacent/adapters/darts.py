@@ -9,8 +9,8 @@ import numpy as np
 
 from subadjacent.adapters.inner import fit_inner, fresh, needs
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import Alarm
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import Alarm
 
 with needs("darts"):
     from darts import TimeSeries, metrics

@@ -12,13 +12,13 @@ import numpy as np
 
 from subadjacent.adapters.foreign import Foreign, library_of
 from subadjacent.data.entities import PerEntity
+from subadjacent.decision.evidence import Reach
 from subadjacent.detectors.method import SeededDetector
 from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.methods.trailing import sample, trailing
-from subadjacent.scoring.evidence import Reach
 
 OCCLUSION, DEVIATION = "occlusion", "deviation"
 EXPLANATIONS = (OCCLUSION, DEVIATION)

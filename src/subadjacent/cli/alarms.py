@@ -15,7 +15,7 @@ from subadjacent.cli.wording import errors_about
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subadjacent.scoring.alarms import Alarm
+    from subadjacent.decision.alarms import Alarm
 
 
 @groups.grouped

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subadjacent.data.files import Rows
-    from subadjacent.scoring.alarms import Alarm
+    from subadjacent.decision.alarms import Alarm
     from subadjacent.workflow.detect import Findings
 
 WORST = 5
@@ -90,7 +90,7 @@ def summary(findings: Findings, folder: Path) -> str:
 
 
 def _line(alarm: Alarm) -> str:
-    from subadjacent.scoring.sentences import count_of
+    from subadjacent.decision.sentences import count_of
 
     entity = f"{on_one_line(alarm.entity)}, " if alarm.entity else ""
     # a bare number would not say that it counts rows

@@ -70,7 +70,7 @@ def _check_training_time(text: str | None) -> str | None:
 
 def parse_false_alarms(text: str) -> str | float:
     """The ``contamination`` that an option names: "auto", a share of rows, or a budget."""
-    from subadjacent.scoring.threshold import choose_threshold
+    from subadjacent.decision.threshold import choose_threshold
 
     number, _, rest = text.partition("%")
     try:

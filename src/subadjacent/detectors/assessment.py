@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import REPEAT_WITHIN, Alarm, describe
+from subadjacent.decision.baseline_profile import BaselineProfiles
+from subadjacent.decision.decision import RowDecisions
+from subadjacent.decision.evidence import Evidence
 from subadjacent.errors import InputError
-from subadjacent.scoring.alarms import REPEAT_WITHIN, Alarm, describe
-from subadjacent.scoring.baseline_profile import BaselineProfiles
-from subadjacent.scoring.decision import RowDecisions
-from subadjacent.scoring.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

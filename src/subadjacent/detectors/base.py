@@ -22,6 +22,15 @@ from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
 from subadjacent.data.missing import replace_missing, require_values
 from subadjacent.data.series import TrainSeries, common_interval
+from subadjacent.decision.alarms import REPEAT_WITHIN, Alarm
+from subadjacent.decision.base_threshold import BaseThreshold, Threshold
+from subadjacent.decision.baseline_profile import restore_profiles
+from subadjacent.decision.calibration import check_threshold, fit_threshold
+from subadjacent.decision.decision import Decision, RowDecisions, TraceThreshold
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.normal import NormalScores, normal_scores
+from subadjacent.decision.silence import silent_rows
+from subadjacent.decision.threshold import choose_threshold, threshold_from_dict
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.estimator import Estimator, require_fitted
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
@@ -33,15 +42,6 @@ from subadjacent.methods.method import Method, Model, State
 from subadjacent.methods.online.method import LastRows, OnlineMethod
 from subadjacent.methods.stream import assess_series
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
-from subadjacent.scoring.alarms import REPEAT_WITHIN, Alarm
-from subadjacent.scoring.base_threshold import BaseThreshold, Threshold
-from subadjacent.scoring.baseline_profile import restore_profiles
-from subadjacent.scoring.calibration import check_threshold, fit_threshold
-from subadjacent.scoring.decision import Decision, RowDecisions, TraceThreshold
-from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.normal import NormalScores, normal_scores
-from subadjacent.scoring.silence import silent_rows
-from subadjacent.scoring.threshold import choose_threshold, threshold_from_dict
 
 if TYPE_CHECKING:
     from subadjacent.streaming.scorer import StreamScorer

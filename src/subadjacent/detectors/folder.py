@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 import subadjacent
 from subadjacent.data.clock import duration
+from subadjacent.decision.base_threshold import BaseThreshold
+from subadjacent.decision.threshold import Fixed, threshold_from_dict
 from subadjacent.detectors.integrity import (
     BAD_VALUES,
     check_arrays,
@@ -35,8 +37,6 @@ from subadjacent.detectors.integrity import (
 )
 from subadjacent.durable import check_replaceable, read_whole, whole_folder
 from subadjacent.errors import DataNotFound, InputError, ModelFileError
-from subadjacent.scoring.base_threshold import BaseThreshold
-from subadjacent.scoring.threshold import Fixed, threshold_from_dict
 from subadjacent.showing import in_markdown
 
 SCHEMA = 4

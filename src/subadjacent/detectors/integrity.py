@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.normal import NormalScores
 from subadjacent.errors import InputError, ModelFileError, require_number, require_whole
-from subadjacent.scoring.normal import NormalScores
 
 # errors of reading values that are missing or of another kind; torch raises RuntimeError
 BAD_VALUES = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError)

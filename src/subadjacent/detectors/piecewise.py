@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.kinds import MIN_STUCK_ROWS
+from subadjacent.decision.silence import silent_rows
 from subadjacent.detectors.assessment import check_scores
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import InputError
 from subadjacent.methods.stream import ModelStream
-from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.kinds import MIN_STUCK_ROWS
-from subadjacent.scoring.silence import silent_rows
 
 
 def can_score_in_parts(detector: BaseDetector) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subadjacent.decision.extremes import check_scores
 from subadjacent.errors import InputError
-from subadjacent.scoring.extremes import check_scores
 
 
 def check_flags(name: str, flags: ArrayLike) -> NDArray[np.bool_]:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subadjacent.decision.extremes import check_scores
 from subadjacent.errors import InputError, require_whole
-from subadjacent.scoring.extremes import check_scores
 
 Span = tuple[int, int]  # rows [start, stop)
 Floats = NDArray[np.float64]

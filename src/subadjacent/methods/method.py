@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Array, Evidence, Reach
 from subadjacent.errors import InputError
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 if TYPE_CHECKING:
     from subadjacent.methods.stream import ModelStream

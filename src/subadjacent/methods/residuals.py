@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers, Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import ERROR_FLOOR, Array, Evidence, Reach
 from subadjacent.errors import FARTHEST, require_number, require_whole
 from subadjacent.methods.method import Fitted, Method, Model, State, require_array
+from subadjacent.methods.moving import smooth
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import ERROR_FLOOR, Array, Evidence, Reach
-from subadjacent.scoring.moving import smooth
 
 Rows = NDArray[np.float64]
 

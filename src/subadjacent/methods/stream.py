@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Evidence
 from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import Model, State
-from subadjacent.scoring.evidence import Evidence
 
 # values of a block; a model holds some twenty tables of it. Twice as many are no quicker
 BLOCK_VALUES = 1_000_000

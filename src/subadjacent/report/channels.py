@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.causes import Cause, Explainer
+from subadjacent.decision.events import join
+from subadjacent.decision.evidence import Array
+from subadjacent.decision.kinds import MISSING
 from subadjacent.report.marks import AlarmRow, occurrences
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.causes import Cause, Explainer
-from subadjacent.scoring.events import join
-from subadjacent.scoring.evidence import Array
-from subadjacent.scoring.kinds import MISSING
 from subadjacent.showing import on_one_line
 
 # lines of each channel, in this order: its values, what was expected of them, and how far below and

@@ -17,15 +17,15 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.causes import Explainer
+from subadjacent.decision.events import join
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.errors import InputError
 from subadjacent.report.marks import Segments, by_severity, occurrences
 from subadjacent.report.panels import in_words, trace_names
 from subadjacent.report.pieces import min_max, step_for
 from subadjacent.report.timeline import timeline
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.causes import Explainer
-from subadjacent.scoring.events import join
 
 # the colours of Okabe and Ito, which people with any colour vision can tell apart
 BLUE, ORANGE, VERMILLION, GREEN, INK = "#0072b2", "#e69f00", "#d55e00", "#009e73", "#24303d"

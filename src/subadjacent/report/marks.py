@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.causes import Cause, named_causes
+from subadjacent.decision.events import join
+from subadjacent.decision.sentences import lasting, number
 from subadjacent.errors import InputError
 from subadjacent.report.timeline import Timeline
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.causes import Cause, named_causes
-from subadjacent.scoring.events import join
-from subadjacent.scoring.sentences import lasting, number
 
 Segments = list[tuple[int, int]]
 

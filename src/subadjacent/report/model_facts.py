@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Array
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import InputError
-from subadjacent.scoring.evidence import Array
 
 # rows shown on either side of an alarm: as many as a score depends on, within these bounds
 MIN_MARGIN, MAX_MARGIN = 30, 100

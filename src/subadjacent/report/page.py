@@ -10,6 +10,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
+from subadjacent.decision.alarms import Alarm
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import markup, model_facts, text
@@ -21,7 +22,6 @@ from subadjacent.report.payload import SeriesView, payload, series_views
 from subadjacent.report.pieces import pack
 from subadjacent.report.timeline import timelines
 from subadjacent.runtime import Progress, Watch, ignore
-from subadjacent.scoring.alarms import Alarm
 
 # of the page alone, and those of the charts, which the live page has as well
 FOLDERS = ("page_files", "charts")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from subadjacent.decision.evidence import Array, Evidence
+from subadjacent.decision.view_facts import FACTS
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.scoring.evidence import Array, Evidence
-from subadjacent.scoring.view_facts import FACTS
 
 # what traces of networks measure; those of views say so themselves
 ABOUT = {

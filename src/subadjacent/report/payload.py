@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.causes import Explainer
+from subadjacent.decision.evidence import Array
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
@@ -18,9 +21,6 @@ from subadjacent.report.marks import AlarmRow, Segments, by_severity, occurrence
 from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, MAX_WINDOWS, LinePiece, plan
 from subadjacent.report.timeline import Timeline
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.causes import Explainer
-from subadjacent.scoring.evidence import Array
 
 # numbers that attention matrices may take in all; the worst alarm always has one
 ATTENTION_BUDGET = 120_000

@@ -12,14 +12,14 @@ import numpy as np
 
 from subadjacent.data.scaling import chunks, constant
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision import sentences
+from subadjacent.decision.sentences import span
+from subadjacent.decision.threshold import AlarmBudget, AutoRate, ExtremeValue
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline
-from subadjacent.scoring import sentences
-from subadjacent.scoring.sentences import span
-from subadjacent.scoring.threshold import AlarmBudget, AutoRate, ExtremeValue
 from subadjacent.showing import listed
 
 # fewer training rows than this multiple of those that a score depends on are few to learn from

@@ -11,12 +11,12 @@ import numpy as np
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import EntityScalers
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Reach
 from subadjacent.detectors.method import MethodDetector, SeededDetector
 from subadjacent.errors import require_whole
 from subadjacent.methods.method import State
 from subadjacent.methods.residuals import Prediction, Predictor, ResidualMethod, Rows
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Reach
 
 
 @dataclass(frozen=True, slots=True)

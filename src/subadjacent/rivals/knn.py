@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.evidence import Reach
 from subadjacent.detectors.method import MethodDetector
 from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import State, require_array
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.methods.trailing import by_channel, sample, trailing
-from subadjacent.scoring.evidence import Reach
 
 if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors

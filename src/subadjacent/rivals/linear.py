@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 from scipy import linalg
 
+from subadjacent.decision.evidence import Reach
 from subadjacent.detectors.method import MethodDetector
 from subadjacent.errors import require_number, require_whole
 from subadjacent.methods.method import State, require_array
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.methods.trailing import trailing, windows_of
-from subadjacent.scoring.evidence import Reach
 
 # rows to look back on at most
 MAX_WINDOW = 10_000

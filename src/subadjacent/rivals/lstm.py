@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 from torch.nn import functional
 
+from subadjacent.decision.threshold import DynamicLevel
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector, setting
-from subadjacent.scoring.threshold import DynamicLevel
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.scaling import chunks
+from subadjacent.decision.evidence import Reach
 from subadjacent.detectors.method import MethodDetector
 from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import State, require_array, require_places
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.rivals.pca import windows_over
-from subadjacent.scoring.evidence import Reach
 
 # rows in a window, and training rows to compare with, at most: both are allocated
 MAX_WINDOW, MAX_REFERENCES = 1_000, 1_000_000

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from subadjacent.decision.evidence import Reach
 from subadjacent.detectors.method import MethodDetector
 from subadjacent.errors import InputError, require_number, require_whole
 from subadjacent.methods.method import State, require_array
 from subadjacent.methods.per_entity import PerEntityMethod, Task
 from subadjacent.methods.residuals import Prediction, Predictor, Rows
 from subadjacent.methods.trailing import windows_of
-from subadjacent.scoring.evidence import Reach
 
 # a direction with a smaller share of the largest variance is rounding
 MIN_VARIANCE_SHARE = 1e-10

@@ -8,8 +8,8 @@ import time as clock
 from dataclasses import asdict
 from typing import Any
 
-from subadjacent.scoring.alarms import CONFIRMED, WITHDRAWN, Alarm
-from subadjacent.scoring.machine import CLOSED
+from subadjacent.decision.alarms import CONFIRMED, WITHDRAWN, Alarm
+from subadjacent.decision.machine import CLOSED
 from subadjacent.service.problems import not_found
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.times import TimeKind, from_stream, show_time

@@ -25,11 +25,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.alarms import Alarm
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import load
 from subadjacent.errors import SubAdjacentError
 from subadjacent.methods.method import State
-from subadjacent.scoring.alarms import Alarm
 from subadjacent.service.problems import Refusal, refusal_of
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.rules import AlarmRules

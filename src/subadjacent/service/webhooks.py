@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import httpx2
 
-from subadjacent.scoring.alarms import CONFIRMED, WITHDRAWN
-from subadjacent.scoring.machine import CLOSED, OPENED
+from subadjacent.decision.alarms import CONFIRMED, WITHDRAWN
+from subadjacent.decision.machine import CLOSED, OPENED
 from subadjacent.service.problems import Refusal
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries

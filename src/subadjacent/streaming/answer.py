@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.times import from_json, to_json
-from subadjacent.scoring.alarms import Alarm
+from subadjacent.decision.alarms import Alarm
 
 COLUMNS = ("by_channel", "expected", "low", "high")
 NUMBERS = ("row", "score", "severity", "anomalous", "warm_up")

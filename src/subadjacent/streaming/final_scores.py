@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.gaps import GapFiller
+from subadjacent.decision.evidence import Evidence
 from subadjacent.methods.method import Model, State
-from subadjacent.scoring.evidence import Evidence
 
 Array = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from subadjacent.scoring.alarm_stream import alarm_to_json
-from subadjacent.scoring.alarms import Alarm
+from subadjacent.decision.alarm_stream import alarm_to_json
+from subadjacent.decision.alarms import Alarm
 from subadjacent.streaming.answer import Answer
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from subadjacent.errors import MOST_ROWS, InputError, require_whole
-from subadjacent.scoring.base_threshold import BaseThreshold
-from subadjacent.scoring.decision import Decision
-from subadjacent.scoring.threshold import (
+from subadjacent.decision.base_threshold import BaseThreshold
+from subadjacent.decision.decision import Decision
+from subadjacent.decision.threshold import (
     AlarmBudget,
     Quantile,
     budget_text,
     choose_threshold,
     requested_rate,
 )
+from subadjacent.errors import MOST_ROWS, InputError, require_whole
 
 CLOSE_AFTER = 30
 """Rows without a high-severity one after which a live alarm is closed: evidence that looks back

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.frames import is_frame
+from subadjacent.decision.alarms import Alarm
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.estimator import require_fitted
 from subadjacent.detectors.folder import reading
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State
-from subadjacent.scoring.alarms import Alarm
 from subadjacent.showing import listed
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.arrivals import Counts

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from subadjacent.data.cleaning import LARGEST
 from subadjacent.data.gaps import ForwardFill
 from subadjacent.data.times import Times
+from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.evidence import Evidence
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State, join_names, split_names
-from subadjacent.scoring.alarms import Alarm
-from subadjacent.scoring.evidence import Evidence
 from subadjacent.streaming.answer import Answer, answers_of_state, answers_state
 from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
 from subadjacent.streaming.rules import ADAPT_AFTER, AlarmRules

@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 
 from subadjacent.data.gaps import FilledRows
 from subadjacent.data.times import from_json, to_json
+from subadjacent.decision.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
+from subadjacent.decision.alarms import CONFIRMED, Alarm
+from subadjacent.decision.baseline_profile import BaselineProfiles
+from subadjacent.decision.decision import Decision
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.final_events import FinalEvents
+from subadjacent.decision.machine import CLOSED, OPENED, EventChange, EventMachine, OngoingEvent
+from subadjacent.decision.recent_rows import RecentBuffer, RecentRows
+from subadjacent.decision.severity import SILENT_SEVERITY, as_severity
+from subadjacent.decision.silence_stream import SilenceTracker, SilentRows
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.estimator import require_fitted
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State, join_names, split_names
 from subadjacent.methods.online.model import OnlineModel
 from subadjacent.methods.online.stream import OnlineStream
-from subadjacent.scoring.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
-from subadjacent.scoring.alarms import CONFIRMED, Alarm
-from subadjacent.scoring.baseline_profile import BaselineProfiles
-from subadjacent.scoring.decision import Decision
-from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.final_events import FinalEvents
-from subadjacent.scoring.machine import CLOSED, OPENED, EventChange, EventMachine, OngoingEvent
-from subadjacent.scoring.recent_rows import RecentBuffer, RecentRows
-from subadjacent.scoring.severity import SILENT_SEVERITY, as_severity
-from subadjacent.scoring.silence_stream import SilenceTracker, SilentRows
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.final_scores import FinalScores
 from subadjacent.streaming.rules import AlarmRules

@@ -21,8 +21,8 @@ from subadjacent.workflow.writing import (
 
 if TYPE_CHECKING:
     from subadjacent.data.files import Columns, FileRows, Rows
+    from subadjacent.decision.alarms import Alarm
     from subadjacent.detectors.base import BaseDetector
-    from subadjacent.scoring.alarms import Alarm
 
 log = logging.getLogger(__name__)
 

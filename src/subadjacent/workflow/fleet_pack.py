@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from subadjacent.data.files import ENTITY, Columns, open_files
+from subadjacent.decision.discoveries import Worst, worst_of
 from subadjacent.detectors.many import assess_each, fit_each
 from subadjacent.errors import InputError, SubAdjacentError
 from subadjacent.runtime import one_thread_each
-from subadjacent.scoring.discoveries import Worst, worst_of
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.packs import Pack, read_pieces
 from subadjacent.workflow.tables import ScoreColumns, alarm_table, keys_of, scores_table
@@ -27,10 +27,10 @@ from subadjacent.workflow.writing import write_table
 if TYPE_CHECKING:
     import polars as pl
 
+    from subadjacent.decision.alarms import Alarm
+    from subadjacent.decision.decision import RowDecisions
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
-    from subadjacent.scoring.alarms import Alarm
-    from subadjacent.scoring.decision import RowDecisions
 
 BATCH_ROWS = 20_000
 """Rows of entities of one shape that are fitted at a time: more are hardly quicker, and take more

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from subadjacent.scoring.discoveries import Worst, benjamini_hochberg, p_values_of
-from subadjacent.scoring.kinds import MISSING, STUCK
+from subadjacent.decision.discoveries import Worst, benjamini_hochberg, p_values_of
+from subadjacent.decision.kinds import MISSING, STUCK
 from subadjacent.workflow.fleet_pack import WORST, PackTask
 from subadjacent.workflow.writing import as_csv, whole_file
 

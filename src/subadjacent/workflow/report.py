@@ -15,9 +15,9 @@ from subadjacent.workflow.writing import write_text
 
 if TYPE_CHECKING:
     from subadjacent.data.files import FileRows, Rows
+    from subadjacent.decision.alarms import Alarm
     from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
-    from subadjacent.scoring.alarms import Alarm
 
 log = logging.getLogger(__name__)
 

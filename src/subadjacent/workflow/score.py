@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Rows
+    from subadjacent.decision.decision import RowDecisions
+    from subadjacent.decision.evidence import Evidence
     from subadjacent.detectors.base import BaseDetector
-    from subadjacent.scoring.decision import RowDecisions
-    from subadjacent.scoring.evidence import Evidence
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Columns
+    from subadjacent.decision.alarms import Alarm
     from subadjacent.detectors.assessment import Assessment
-    from subadjacent.scoring.alarms import Alarm
 
 
 def keys_of(frame: pl.DataFrame) -> pl.DataFrame:

@@ -17,10 +17,10 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.neural.method import NeuralMethod
 from subadjacent.methods.neural.model import Calibration, EntityNetwork, NeuralModel
+from subadjacent.methods.neural.paper_score import PaperScore
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
 from subadjacent.networks.network import Network, WindowEvidence
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.paper import PaperScore
 
 
 @dataclass(frozen=True)

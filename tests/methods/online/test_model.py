@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Evidence
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, State
 from subadjacent.methods.online.learner import SUPPRESSED_AFTER_GAP, SUPPRESSED_AT_START, WARM_UP
@@ -18,7 +19,6 @@ from subadjacent.methods.online.views import view_names
 from subadjacent.methods.stream import joined
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Evidence
 
 METHOD = OnlineMethod(ViewSettings(views=("level", "state")))
 LEARNER_ALONE = OnlineMethod(lasting=None)

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.view_facts import FACTS, FORECASTING
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.forecasts import Forecasts
 from subadjacent.methods.views.novelty import Novelty
+from subadjacent.methods.views.row_buffer import RowBuffer
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.shapes import ShapeView
 from subadjacent.methods.views.view import PARTS, Part
-from subadjacent.scoring.row_buffer import RowBuffer
-from subadjacent.scoring.view_facts import FACTS, FORECASTING
 
 Rows = NDArray[np.float32]
 Floats = NDArray[np.float64]

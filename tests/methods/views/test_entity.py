@@ -10,6 +10,7 @@ import pytest
 
 from methods.views.combining import Rows, combined, part_surprises, waves, without_factors
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.view_facts import FORECASTING, NOVELTIES, VIEWS
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.forecasts import Forecasts
 from subadjacent.methods.views.method import ViewsMethod
@@ -17,7 +18,6 @@ from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed, unusual
 from subadjacent.methods.views.view import PARTS
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.view_facts import FORECASTING, NOVELTIES, VIEWS
 
 
 @cache

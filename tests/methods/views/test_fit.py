@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from methods.views.combining import CAUSAL, FORECAST, Floats, Rows, combined, part_surprises, waves
 from reproduce.cases.normal import normal_rows
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.fit import (
     ENOUGH,
     PIECE,
@@ -20,19 +21,18 @@ from subadjacent.methods.views.fit import (
     _pieces,
     fit_views,
 )
+from subadjacent.methods.views.residual_scale_fit import (
+    AssessedRows,
+    ScaleFit,
+    fit_channel_scale,
+    fit_joint_scale,
+)
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.view import PARTS
 from subadjacent.ridge.axes import FoldSums, principal_axes
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import SegmentRidge, fit_sides
-from subadjacent.scoring.residual_scale_fit import (
-    AssessedRows,
-    ScaleFit,
-    fit_channel_scale,
-    fit_joint_scale,
-)
-from subadjacent.scoring.view_facts import FORECASTING
 
 FULL = ViewSettings()
 EVERY_VIEW_CAUSAL = ViewSettings(lookahead=0)

@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 
 from methods.views.combining import Rows, waves
+from subadjacent.decision.view_facts import FORECASTING, VIEWS
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.fit_view import ViewFit, ViewResiduals, fit_view
+from subadjacent.methods.views.residual_scale_fit import (
+    AssessedRows,
+    fit_channel_scale,
+    fit_joint_scale,
+)
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.view import JOINT_VIEW, parts_of
 from subadjacent.ridge.companions import fit_companions
 from subadjacent.ridge.sides import SidesFit
-from subadjacent.scoring.residual_scale_fit import AssessedRows, fit_channel_scale, fit_joint_scale
-from subadjacent.scoring.view_facts import FORECASTING, VIEWS
 
 FULL = ViewSettings()
 AXES = np.eye(3, dtype=np.float32)

@@ -27,12 +27,12 @@ from subadjacent.methods.views.method import (
     _warn_of_few_rows,
     in_own_unit,
 )
+from subadjacent.methods.views.outliers import level_folds, outlier_free
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed
+from subadjacent.methods.views.weights import PartWeights
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, in_turn
-from subadjacent.scoring.outliers import level_folds, outlier_free
-from subadjacent.scoring.weights import PartWeights
 
 FULL = ViewSettings()
 # 0, 0.01, …, 1: one row in a hundred is above 0.99, and none is far out

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from methods.views.combining import Floats, waves
+from subadjacent.decision.view_facts import FACTS, NOVELTIES
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.nearest import nearest
 from subadjacent.methods.views.novelty import (
@@ -19,10 +20,9 @@ from subadjacent.methods.views.novelty import (
     surprise,
     usual_distance,
 )
+from subadjacent.methods.views.residual_scale import FLOOR
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed
-from subadjacent.scoring.residual_scale import FLOOR
-from subadjacent.scoring.view_facts import FACTS, NOVELTIES
 
 # ---- surprise
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from subadjacent.errors import FARTHEST, InputError
+from subadjacent.methods.views.residual_scale import FLOOR
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.scoring.residual_scale import FLOOR
 
 NAMES = "level, rhythm, local rhythm, slow rhythm, state, shape"
 

@@ -16,6 +16,7 @@ from methods.views.combining import Floats, Rows, combined, novelty, waves
 from reproduce.cases import case
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.fit_shapes import (
     MAX_FLAG_VALUES,
@@ -32,7 +33,6 @@ from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.shapes import FLAT, POINTS, ShapesOfLength, ShapeView
 from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.ridge.band import FAR_CLIP
-from subadjacent.scoring.view_facts import FORECASTING
 
 # windows of a whole cycle, and of 16 rows
 CYCLE = 64

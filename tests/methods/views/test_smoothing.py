@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from subadjacent.methods.views.residual_scale import CHUNK
 from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths, unusual
-from subadjacent.scoring.residual_scale import CHUNK
 
 
 def test_a_score_is_the_mean_of_three_averages_by_hand() -> None:
@@ -60,7 +60,7 @@ def test_explanations_are_averages_as_squares(
 ) -> None:
     """The definition read aloud."""
     rows = 130
-    monkeypatch.setattr("subadjacent.scoring.residual_scale.CHUNK", chunk)
+    monkeypatch.setattr("subadjacent.methods.views.residual_scale.CHUNK", chunk)
     values = np.random.default_rng(rows).exponential(size=(rows, 2)).astype(np.float32)
     found = unusual(values, smoothing, lookahead, 0, rows)
     ahead = (smoothing - 1) // 2

@@ -17,6 +17,7 @@ from methods.views.combining import Floats, Rows, combined, waves
 from reproduce.cases import case
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.nearest import nearest
 from subadjacent.methods.views.settings import ViewSettings
@@ -33,7 +34,6 @@ from subadjacent.methods.views.states import (
 )
 from subadjacent.ridge.axes import CLIP, FoldSums, RowSums
 from subadjacent.ridge.band import FAR_CLIP
-from subadjacent.scoring.view_facts import FORECASTING
 
 
 def fit(*parts: Rows) -> StateFit:

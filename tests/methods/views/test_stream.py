@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from methods.streams import assert_same, in_parts
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.view_facts import VIEWS
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.stream import ReplayStream, joined
@@ -17,8 +19,6 @@ from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.stream import ViewsStream
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.view_facts import VIEWS
 
 Rows = NDArray[np.float64]
 LOOKAHEADS = (0, 5, 30, "full")

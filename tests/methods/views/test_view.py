@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from methods.views.combining import Rows, fitted, part_surprises, waves
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.forecasts import Forecasts
+from subadjacent.methods.views.residual_scale import JointSquares, Squares
 from subadjacent.methods.views.view import PARTS, TOTAL_WEIGHT
 from subadjacent.ridge.axes import CLIP
-from subadjacent.scoring.residual_scale import JointSquares, Squares
-from subadjacent.scoring.view_facts import FORECASTING
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.methods.views.view import PARTS
-from subadjacent.scoring.weights import typical_surprise
+from subadjacent.methods.views.weights import typical_surprise
 
 FULL = ViewSettings()
 

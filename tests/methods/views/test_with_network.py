@@ -21,11 +21,11 @@ from subadjacent.methods.stream import ReplayStream, joined
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.network import WEIGHT, NetworkView, add_network
+from subadjacent.methods.views.residual_scale import ChannelScale
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.view import TOTAL_WEIGHT
 from subadjacent.methods.views.with_network import NetworkedViewsMethod
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.residual_scale import ChannelScale
 
 PLANT = multivariate(n=900, channels=3, seed=4)
 METHOD = NetworkedViewsMethod(ViewSettings(), SubAdjacentMethod(size="tiny", epochs=1))

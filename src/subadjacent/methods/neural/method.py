@@ -42,10 +42,15 @@ from subadjacent.methods.neural.model import (
     NeuralModel,
     row_scores,
 )
+from subadjacent.methods.neural.paper_score import PaperScore
+from subadjacent.methods.neural.row_scores import (
+    POINTS_AT_ONCE,
+    check_stride,
+    judge_rows,
+    usual_errors,
+)
 from subadjacent.networks.network import Network, NetworkConfig, restore_weights
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.network import POINTS_AT_ONCE, check_stride, judge_rows, usual_errors
-from subadjacent.scoring.paper import PaperScore
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network

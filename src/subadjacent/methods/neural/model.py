@@ -18,13 +18,13 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import Scaler
 from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, stack
+from subadjacent.decision.evidence import ERROR_FLOOR, Array, Evidence, Reach
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.neural.defaults import MAX_POINTS_OF_PAIRS
+from subadjacent.methods.neural.paper_score import CONTRIBUTION, PaperScore, blockwise
+from subadjacent.methods.neural.row_scores import RowEvidence, judge_rows
 from subadjacent.networks.network import Attentive, Network, WindowEvidence
-from subadjacent.scoring.evidence import ERROR_FLOOR, Array, Evidence, Reach
-from subadjacent.scoring.network import RowEvidence, judge_rows
-from subadjacent.scoring.paper import CONTRIBUTION, PaperScore, blockwise
 from subadjacent.training.history import Epoch, encode_history
 
 # before the names of the network's weights in a saved model

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.baseline_profile import ExpectedRange
 from subadjacent.methods.online.expectation import REACH
 from subadjacent.methods.online.history import RowHistory
 from subadjacent.methods.online.moments import Standardiser
-from subadjacent.scoring.baseline_profile import ExpectedRange
 
 Array = NDArray[np.float64]
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.baseline_profile import ExpectedRange
 from subadjacent.methods.method import join_names, split_names
 from subadjacent.methods.online.history import MINI_BATCH, MiniBatch
 from subadjacent.methods.online.new_events import NewEventFilter, PeaksOverThreshold
@@ -31,7 +32,6 @@ from subadjacent.methods.online.views import (
     Departures,
     view_count,
 )
-from subadjacent.scoring.baseline_profile import ExpectedRange
 
 Array = NDArray[np.float64]
 

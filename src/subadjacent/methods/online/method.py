@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.quantiles import quantiles
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State, split_names
 from subadjacent.methods.online.learner import WARM_UP, Learner
@@ -21,10 +22,9 @@ from subadjacent.methods.online.learning_rule import CLOSE_AFTER
 from subadjacent.methods.online.model import LASTING, OnlineModel
 from subadjacent.methods.online.stream import Watcher
 from subadjacent.methods.views.method import ViewsMethod, worth_spreading
+from subadjacent.methods.views.outliers import outlier_free
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.runtime import Progress, Runtime, in_turn
-from subadjacent.scoring.outliers import outlier_free
-from subadjacent.scoring.quantiles import quantiles
 
 Array = NDArray[np.float64]
 

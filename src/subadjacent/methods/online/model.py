@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.evidence import Array, Evidence, Reach
 from subadjacent.errors import InputError, require_number
 from subadjacent.methods.method import Arrays, Model, State, join_names, split_names
 from subadjacent.methods.online.learner import SUPPRESSED_AT_START, Learner
 from subadjacent.methods.online.learning_rule import ADAPT_AFTER
 from subadjacent.methods.online.stream import OnlineStream
-from subadjacent.scoring.evidence import Array, Evidence, Reach
 
 FIRST_UNIT = 3.0
 """Unit of surprise where there are no training rows: about the 99% quantile of normal rows."""

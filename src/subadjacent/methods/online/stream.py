@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.baseline_profile import ExpectedRange
+from subadjacent.decision.evidence import Evidence
 from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.methods.online.learner import RETURN_PERIOD, Learner, RowAssessment
 from subadjacent.methods.online.learning_rule import ADAPT_AFTER, LearningRule
 from subadjacent.methods.online.surprise import CHANNEL_NORM, VIEW_WEIGHT
 from subadjacent.methods.online.views import view_names
 from subadjacent.methods.stream import ModelStream, check_rows, check_taken, part_of
-from subadjacent.scoring.baseline_profile import ExpectedRange
-from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.residual_scale import SOFTNESS
+from subadjacent.methods.views.residual_scale import SOFTNESS
 
 if TYPE_CHECKING:
     from subadjacent.methods.online.model import OnlineModel

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.baseline_profile import ExpectedRange
 from subadjacent.methods.method import join_names, split_names
 from subadjacent.methods.online.cross_channel import CrossChannelRegression, has_relations
 from subadjacent.methods.online.expectation import (
@@ -34,7 +35,6 @@ from subadjacent.methods.online.references import (
 )
 from subadjacent.methods.online.seasons import Seasons
 from subadjacent.methods.online.windows import STILLNESS_ROWS, stillness, windows
-from subadjacent.scoring.baseline_profile import ExpectedRange
 
 Array = NDArray[np.float64]
 

@@ -12,20 +12,20 @@ from functools import cached_property
 from typing import NamedTuple
 
 from subadjacent.data.scaling import Scaler
+from subadjacent.decision.evidence import Array, Evidence, Reach
+from subadjacent.decision.view_facts import FACTS
 from subadjacent.methods.method import Model, State
+from subadjacent.methods.moving import rows_ahead
 from subadjacent.methods.stream import ModelStream
 from subadjacent.methods.views.forecasts import Forecasts
 from subadjacent.methods.views.network import NetworkView
+from subadjacent.methods.views.residual_scale import MARGIN
 from subadjacent.methods.views.settings import SHAPE, STATE, ViewSettings
 from subadjacent.methods.views.shapes import ShapeView
 from subadjacent.methods.views.smoothing import smoothing_lengths
 from subadjacent.methods.views.states import StateView
 from subadjacent.methods.views.view import NETWORK, ForecastingView
-from subadjacent.scoring.evidence import Array, Evidence, Reach
-from subadjacent.scoring.moving import rows_ahead
-from subadjacent.scoring.residual_scale import MARGIN
-from subadjacent.scoring.view_facts import FACTS
-from subadjacent.scoring.weights import PartWeights
+from subadjacent.methods.views.weights import PartWeights
 
 
 class NoveltyView(NamedTuple):

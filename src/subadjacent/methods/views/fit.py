@@ -13,22 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.view_facts import FACTS, NOVELTIES
 from subadjacent.methods.views.entity import EntityViews, NoveltyView
 from subadjacent.methods.views.fit_shapes import ShapeFit, fit_lengths, shapes_of
 from subadjacent.methods.views.fit_view import UnseenPart, ViewFit, ViewResiduals, fit_view
 from subadjacent.methods.views.forecasts import MANY
 from subadjacent.methods.views.novelty import novelty_weight
+from subadjacent.methods.views.outliers import outlier_free
 from subadjacent.methods.views.settings import LEVEL, LOCAL, SLOW, STATE, ViewSettings
 from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths
 from subadjacent.methods.views.states import StateFit, fit_states
 from subadjacent.methods.views.view import Part, parts_of
+from subadjacent.methods.views.weights import PartWeights, typical_surprise
 from subadjacent.ridge.axes import FoldSums, Rows, cut
 from subadjacent.ridge.period import dominant_period
 from subadjacent.ridge.sides import SidesFit, fit_sides
 from subadjacent.runtime import Progress, Watch, ignore, side_by_side
-from subadjacent.scoring.outliers import outlier_free
-from subadjacent.scoring.view_facts import FACTS, NOVELTIES
-from subadjacent.scoring.weights import PartWeights, typical_surprise
 
 # the slow rhythm: about every 16th row from 20 to 400 rows away, or as many further between. Half
 # the reach is as good (reproduce/log.md, "The default detector")

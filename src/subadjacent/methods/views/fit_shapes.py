@@ -20,6 +20,7 @@ from subadjacent.methods.views.novelty import (
     surprise,
     usual_distance,
 )
+from subadjacent.methods.views.residual_scale import chunks
 from subadjacent.methods.views.shapes import (
     FLAT,
     POINTS,
@@ -28,7 +29,6 @@ from subadjacent.methods.views.shapes import (
     normalised,
 )
 from subadjacent.ridge.axes import Rows, cut
-from subadjacent.scoring.residual_scale import chunks
 
 # a long window is a whole cycle, a short one a quarter of it. A cycle of this many rows decides how
 # long they are; where there is none, or another, they are as long as for one of 200 rows. Half or

@@ -16,26 +16,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.view import JOINT_VIEW, ForecastingView, parts_of
-from subadjacent.ridge.axes import Rows
-from subadjacent.ridge.companions import Companions, CompanionsFit, fit_companions
-from subadjacent.ridge.period import independent_rows
-from subadjacent.ridge.sides import SegmentRidge
-from subadjacent.scoring.residual_scale import (
+from subadjacent.methods.views.residual_scale import (
     SCALES,
     UNREACHABLE_SQUARE,
     ChannelScale,
     JointScale,
     chunks,
 )
-from subadjacent.scoring.residual_scale_fit import (
+from subadjacent.methods.views.residual_scale_fit import (
     AssessedMasks,
     AssessedRows,
     ScaleFit,
     fit_channel_scale,
     fit_joint_scale,
 )
+from subadjacent.methods.views.settings import ViewSettings
+from subadjacent.methods.views.view import JOINT_VIEW, ForecastingView, parts_of
+from subadjacent.ridge.axes import Rows
+from subadjacent.ridge.companions import Companions, CompanionsFit, fit_companions
+from subadjacent.ridge.period import independent_rows
+from subadjacent.ridge.sides import SegmentRidge
 
 
 class ViewResiduals(NamedTuple):

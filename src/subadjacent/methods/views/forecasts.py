@@ -15,14 +15,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.methods.views.residual_scale import ChannelScale, JointSquares, Squares, chunks
 from subadjacent.methods.views.settings import LOCAL
 from subadjacent.methods.views.view import ACROSS, WHOLE, ForecastingView, parts_of
+from subadjacent.methods.views.weights import PartWeights
 from subadjacent.ridge.axes import Rows, cut
 from subadjacent.ridge.companions import CLIP
 from subadjacent.ridge.few import MAX_GATHERED_ROWS, FewRows
 from subadjacent.runtime import side_by_side
-from subadjacent.scoring.residual_scale import ChannelScale, JointSquares, Squares, chunks
-from subadjacent.scoring.weights import PartWeights
 
 # residuals that are assessed at a time, in at least this many rows: averages need the rows around
 # them, and some fifteen tables of them are in memory at once

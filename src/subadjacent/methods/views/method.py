@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.scaling import Scaler, fit_scalers
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.quantiles import quantiles
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import ViewsFit, fit_views
+from subadjacent.methods.views.outliers import apart_from_outliers, level_folds
+from subadjacent.methods.views.residual_scale_fit import FOLDS
 from subadjacent.methods.views.saved import restore
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed, smoothing_lengths
 from subadjacent.ridge.band import FAR_CLIP
 from subadjacent.runtime import Progress, Runtime, Watch, ignore, in_turn
-from subadjacent.scoring.outliers import apart_from_outliers, level_folds
-from subadjacent.scoring.quantiles import quantiles
-from subadjacent.scoring.residual_scale_fit import FOLDS
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.view_facts import FACTS
+from subadjacent.methods.views.residual_scale import ChannelScale, Squares, chunks
 from subadjacent.methods.views.view import NETWORK, TOTAL_WEIGHT
-from subadjacent.scoring.residual_scale import ChannelScale, Squares, chunks
-from subadjacent.scoring.view_facts import FACTS
 
 if TYPE_CHECKING:
     # torch is there only where a network is

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.quantiles import quantiles
+from subadjacent.methods.views.residual_scale import FLOOR
 from subadjacent.ridge.folds import folds as row_folds
-from subadjacent.scoring.quantiles import quantiles
-from subadjacent.scoring.residual_scale import FLOOR
 
 # parts of the rows whose mean distances are compared, as for residuals
 BLOCKS = 10

@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.scaling import Scaler
+from subadjacent.decision.view_facts import FORECASTING, NOVELTIES
 from subadjacent.errors import FARTHEST, InputError, require_number, require_whole
 from subadjacent.methods.method import Arrays, State, require_array
 from subadjacent.methods.views.entity import EntityViews, NoveltyView, ViewsModel
+from subadjacent.methods.views.residual_scale import SCALES, ChannelScale, JointScale
 from subadjacent.methods.views.settings import LEVEL, LOCAL, SHAPE, STATE, ViewSettings
 from subadjacent.methods.views.shapes import POINTS, ShapesOfLength, ShapeView
 from subadjacent.methods.views.states import StateView
 from subadjacent.methods.views.view import JOINT_VIEW, ForecastingView, parts_of
+from subadjacent.methods.views.weights import PartWeights
 from subadjacent.ridge.band import FAR_CLIP, BandRidge
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.neighbours import Neighbours
 from subadjacent.ridge.sides import SegmentRidge
-from subadjacent.scoring.residual_scale import SCALES, ChannelScale, JointScale
-from subadjacent.scoring.view_facts import FORECASTING, NOVELTIES
-from subadjacent.scoring.weights import PartWeights
 
 
 def save(model: ViewsModel) -> State:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from subadjacent.decision.view_facts import VIEWS
 from subadjacent.errors import FARTHEST, InputError, require_number, require_whole
 from subadjacent.ridge.neighbours import Neighbours
-from subadjacent.scoring.view_facts import VIEWS
 
 FULL = "full"
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from subadjacent.methods.views.forecasts import in_threads
 from subadjacent.methods.views.nearest import TABLE, prepared
 from subadjacent.methods.views.novelty import Novelty, Scores, surprise
+from subadjacent.methods.views.row_buffer import RowBuffer
 from subadjacent.ridge.axes import Rows, cut
-from subadjacent.scoring.row_buffer import RowBuffer
 
 # a window is this many means of a few rows each. 10 or 32 change little
 # (reproduce/log.md, "States and shapes")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.scoring.moving import WindowSums, around, row_counts, rows_ahead
-from subadjacent.scoring.residual_scale import SOFTNESS, Surprise, chunks
+from subadjacent.methods.moving import WindowSums, around, row_counts, rows_ahead
+from subadjacent.methods.views.residual_scale import SOFTNESS, Surprise, chunks
 
 # decimals of a score that mean something: rows that are alike then tie
 DECIMALS = 6

@@ -30,8 +30,8 @@ from subadjacent.methods.views.novelty import (
     surprise,
     usual_distance,
 )
+from subadjacent.methods.views.residual_scale import FLOOR, chunks
 from subadjacent.ridge.axes import CLIP, FoldSums, Rows
-from subadjacent.scoring.residual_scale import FLOOR, chunks
 
 # training rows that others are compared with. A quarter costs up to four points where a state is
 # what is new, twice as many gain less than one (reproduce/log.md, "States and shapes")

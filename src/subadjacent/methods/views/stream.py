@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.view_facts import FACTS
 from subadjacent.methods.method import State
+from subadjacent.methods.moving import rows_ahead
 from subadjacent.methods.stream import ModelStream, check_rows, check_table, check_taken
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.network import SHARE, add_network
 from subadjacent.methods.views.novelty import Novelty
+from subadjacent.methods.views.residual_scale import MARGIN
+from subadjacent.methods.views.row_buffer import RowBuffer
 from subadjacent.methods.views.settings import SHAPE
 from subadjacent.methods.views.smoothing import DECIMALS, smoothed, smoothing_lengths, unusual
-from subadjacent.scoring.evidence import Evidence
-from subadjacent.scoring.moving import rows_ahead
-from subadjacent.scoring.residual_scale import MARGIN
-from subadjacent.scoring.row_buffer import RowBuffer
-from subadjacent.scoring.view_facts import FACTS
 
 # rows that come before old ones are forgotten: it takes no longer than for one. An odd number, so
 # that it seldom falls on a row with other work to do: windows end and learners learn at even ones

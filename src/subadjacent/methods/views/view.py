@@ -11,11 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from subadjacent.decision.view_facts import FACTS, FORECASTING
+from subadjacent.methods.views.residual_scale import (
+    JOINT_SOFTNESS,
+    SOFTNESS,
+    ChannelScale,
+    JointScale,
+)
 from subadjacent.methods.views.settings import RHYTHM
 from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.sides import SegmentRidge
-from subadjacent.scoring.residual_scale import JOINT_SOFTNESS, SOFTNESS, ChannelScale, JointScale
-from subadjacent.scoring.view_facts import FACTS, FORECASTING
 
 # names of the other forms in which residuals are assessed, beside a residual by itself
 ACROSS, WHOLE, NETWORK = "other channels", "all channels", "network"

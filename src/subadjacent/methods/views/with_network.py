@@ -21,11 +21,11 @@ from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import ViewsFit
 from subadjacent.methods.views.method import EntityFit, ViewsMethod, in_own_unit
 from subadjacent.methods.views.network import NetworkView, add_network
+from subadjacent.methods.views.residual_scale import SCALES, SOFTNESS, ChannelScale, chunks
+from subadjacent.methods.views.residual_scale_fit import AssessedRows, fit_channel_scale
 from subadjacent.methods.views.settings import FULL
+from subadjacent.methods.views.weights import typical_surprise
 from subadjacent.runtime import Runtime
-from subadjacent.scoring.residual_scale import SCALES, SOFTNESS, ChannelScale, chunks
-from subadjacent.scoring.residual_scale_fit import AssessedRows, fit_channel_scale
-from subadjacent.scoring.weights import typical_surprise
 
 Residuals = list[NDArray[np.float32]]
 

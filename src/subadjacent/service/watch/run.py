@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from subadjacent.scoring.machine import OPENED
+from subadjacent.decision.machine import OPENED
 from subadjacent.service.metrics import Measures
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.run import serve

@@ -1,0 +1,253 @@
+"""Which channels explain an alarm, and how each of them departed.
+
+Shapes: T rows of a series, C channels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subadjacent.data.scaling import chunks
+from subadjacent.data.series import TrainSeries
+from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRange
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.kinds import (
+    DECOUPLED,
+    MISSING,
+    ROWS_BESIDE,
+    STUCK,
+    UNUSUAL,
+    ChannelEvent,
+    Departure,
+    depart,
+)
+from subadjacent.decision.sentences import and_others, lasting, sentence, view_sentence
+from subadjacent.decision.silence import silent
+
+# a channel that departed this many rows before the one that departed most, and by this share of its
+# departure, is the cause: a fault affects other channels later
+MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
+# a channel that is silent in this share of an alarm's rows is the cause
+MIN_SILENT_SHARE = 0.3
+
+
+# a channel that departs by this share of the first one's square is named in the sentence as well
+NAMED_SHARE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A channel's part in an alarm, at the row furthest from its expected value.
+
+    ``score`` is its squared departure in units of the normal one, the mean over the alarm.
+    ``low`` and ``high`` are the expected range at that row. ``kind`` is one of ``kinds.KINDS``;
+    ``partner`` is the channel that it decoupled from, of that kind.
+    """
+
+    channel: str
+    score: float
+    at: Any
+    expected: float
+    seen: float
+    low: float
+    high: float
+    kind: str
+    sentence: str
+    partner: str | None = None
+
+
+def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
+    """The causes that a sentence names or counts: the first, and those of similar size."""
+
+    def is_named(cause: Cause) -> bool:
+        first = causes[0]
+        if first.kind in (MISSING, STUCK):
+            return cause.kind == first.kind
+        return cause.score >= NAMED_SHARE * first.score and (
+            cause.kind != UNUSUAL or first.kind == UNUSUAL
+        )
+
+    return causes[:1] + tuple(cause for cause in causes[1:] if is_named(cause))
+
+
+def alarm_sentence(causes: tuple[Cause, ...], view: str | None) -> str:
+    """The sentence on an alarm: its first cause, and the other channels that it names."""
+    first = causes[0].sentence if causes else view_sentence(view)
+    return first + and_others([cause.channel for cause in named_causes(causes)[1:]])
+
+
+class Explanation(NamedTuple):
+    """The causes of an event, and its first and last row."""
+
+    causes: tuple[Cause, ...]
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Explainer:
+    """Explains the events of one series.
+
+    Parameters
+    ----------
+    series, evidence, profiles
+        The rows, the evidence on them, and the baseline profiles of their channels.
+    left_out
+        Rows that are not normal, (T,): those of alarms, and beside them.
+    silent
+        Values that are missing for long or stuck, (T, C), if there are any.
+    """
+
+    series: TrainSeries
+    evidence: Evidence
+    profiles: BaselineProfiles
+    left_out: NDArray[np.bool_]
+    silent: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        series: TrainSeries,
+        evidence: Evidence,
+        profiles: BaselineProfiles,
+        anomalous: NDArray[np.bool_],
+    ) -> Explainer:
+        """Leave out the rows of alarms, and those beside them, which may belong to them."""
+        left_out = _with_rows_beside(anomalous)
+        return cls(series, evidence, profiles, left_out, silent(series, profiles))
+
+    def expected_range(self, channel: int) -> ExpectedRange:
+        """Expected values of a channel at every row, and the range around them."""
+        profile, values = self.profiles.of(channel), self.series.values[:, channel]
+        # some rows at a time: each is compared with many others
+        by_chunk = [
+            profile.expected_range(values[start:stop], self.left_out[start:stop], rows)
+            for start, stop in self.series.segments
+            for rows in chunks(stop - start)
+        ]
+        return ExpectedRange(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
+
+    def explain(
+        self, first: int, last: int, most: int, *, view: str | None = None, permanent: bool = False
+    ) -> Explanation:
+        """The ``most`` channels that explain an event best, and where it begins and ends.
+
+        An event, rows ``first`` to ``last``, both included, is where scores stand out; scores are
+        averages over rows. It begins and ends where the channels that explain it do.
+        """
+        rows = slice(first, last + 1)
+        means = self.evidence.by_channel[rows].mean(axis=0)
+        # a silent channel does not raise the score, but is the cause
+        share = np.zeros(len(means)) if self.silent is None else self.silent[rows].mean(axis=0)
+        order = np.lexsort((-means, -np.where(share > MIN_SILENT_SHARE, share, 0)))[:most].tolist()
+        departures = {
+            channel: self._departure(channel, (first, last + 1), permanent=permanent)
+            for channel in order
+        }
+        if share[order[:1]].sum() <= MIN_SILENT_SHARE:
+            order = _earliest_first(order, means, departures)
+        causes = tuple(self._cause(channel, departures[channel], means, view) for channel in order)
+        named = {cause.channel for cause in named_causes(causes)}
+        own = [departures[channel] for channel in order if self.series.channels[channel] in named]
+        return Explanation(causes, *_extent(first, last, own))
+
+    def _departure(self, channel: int, event: tuple[int, int], *, permanent: bool) -> Departure:
+        """A channel's departure in an event, half-open; rows are the series' own."""
+        series, (first, last) = self.series, event
+        start, stop = next(bounds for bounds in series.segments if first < bounds[1])
+
+        def event_of(number: int) -> ChannelEvent:
+            return ChannelEvent(
+                series.values[start:stop, number],
+                self.left_out[start:stop],
+                self.profiles.of(number),
+                first - start,
+                min(last, stop) - start,
+                None if series.missing is None else series.missing[start:stop, number],
+                permanent=permanent,
+            )
+
+        channel_event = event_of(channel)
+        partner = (
+            None
+            if channel_event.profile.partner < 0
+            else event_of(int(channel_event.profile.partner))
+        )
+        return depart(channel_event, partner).later(start)
+
+    def _cause(
+        self, channel: int, departure: Departure, means: NDArray[Any], view: str | None
+    ) -> Cause:
+        series, profile = self.series, self.profiles.of(channel)
+        partner = series.channels[int(profile.partner)] if departure.kind == DECOUPLED else None
+        seen = (
+            float(series.values[departure.row, channel]) if departure.kind != MISSING else math.nan
+        )
+        return Cause(
+            channel=series.channels[channel],
+            score=float(means[channel]),
+            at=series.label(departure.row),
+            expected=departure.expected,
+            seen=seen,
+            low=departure.low,
+            high=departure.high,
+            kind=departure.kind,
+            sentence=sentence(
+                series.channels[channel],
+                departure.kind,
+                seen=seen,
+                low=departure.low,
+                high=departure.high,
+                at_this_time=profile.cycle > 0,
+                lasted=lasting(departure.lasted, series.interval),
+                steps=departure.steps,
+                partner=partner,
+                view=view,
+            ),
+            partner=partner,
+        )
+
+
+def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:
+    """First and last row of an event, from the channels that are out in it.
+
+    Averages of scores and of residuals spread an event over up to twice ``ROWS_BESIDE`` rows to
+    either side: no more are cut off.
+    """
+    out = [departure for departure in departures if departure.is_out]
+    if not out or any(departure.kind in (MISSING, STUCK) for departure in departures):
+        return first, last
+    onset, end = min(departure.onset for departure in out), max(departure.end for departure in out)
+    begin = min(onset, first + 2 * ROWS_BESIDE)
+    return begin, max(end, last - 2 * ROWS_BESIDE, begin)
+
+
+def _earliest_first(
+    order: list[int], means: NDArray[Any], departures: dict[int, Departure]
+) -> list[int]:
+    """Put a channel that departed early, and far enough, before the one that departed most."""
+    if not order:
+        return order
+    most = order[0]
+    earlier = [
+        channel
+        for channel in order
+        if means[channel] >= MIN_SHARE * means[most]
+        and departures[channel].kind != UNUSUAL
+        and departures[channel].onset <= departures[most].onset - MIN_ROWS_EARLIER
+    ]
+    if not earlier:
+        return order
+    first = min(earlier, key=lambda channel: departures[channel].onset)
+    return [first, *(channel for channel in order if channel != first)]
+
+
+def _with_rows_beside(anomalous: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    counts = np.convolve(anomalous, np.ones(2 * ROWS_BESIDE + 1))[ROWS_BESIDE:-ROWS_BESIDE]
+    return np.asarray(counts > 0.5)

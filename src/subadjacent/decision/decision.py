@@ -1,0 +1,458 @@
+"""One decision: from evidence to severities and events, for a whole series or as rows come.
+
+A row is held against normal rows twice: by its score, and by its strongest channel, so that the
+severity of a departure does not depend on how many quiet channels stand beside it. Each may raise
+half of the false alarms that were requested. A batch runs the same steps as a stream: whatever is
+decided on a row depends on earlier rows, and on at most ``blur`` later ones. Only three things
+take hindsight, in a batch alone: the thresholds ``DynamicLevel`` and ``AdaptiveConformal``, whether
+the model still fits, and whether a shift was permanent.
+
+A row in which a channel is silent (``silence``) is part of an event whatever its score, and does
+not count for other rows.
+
+Shapes: T rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import maximum_filter1d
+from scipy.special import expit
+
+from subadjacent.data.entities import PerEntity
+from subadjacent.decision.adaptive import AdaptiveConformal
+from subadjacent.decision.base_threshold import BaseThreshold
+from subadjacent.decision.conformal import Conformal
+from subadjacent.decision.dynamic import dynamic_level
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.machine import CLOSE_AFTER, CLOSED, EventMachine, OngoingEvent
+from subadjacent.decision.normal import NormalScores
+from subadjacent.decision.recent_baseline import BaselineShift, RecentBaseline
+from subadjacent.decision.severity import SILENT_SEVERITY, severity
+from subadjacent.decision.threshold import (
+    AutoRate,
+    DynamicLevel,
+    Quantile,
+    requested_rate,
+    threshold_from_dict,
+)
+from subadjacent.errors import InputError, require_number
+
+# how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
+STEEPNESS = float(np.log(99))
+# an average spreads an event over the rows around it: a row belongs to the event if it scores at
+# least this share of the highest score around it
+MIN_CORE_SHARE = 0.5
+# a model no longer fits a series if most of its rows are unlike the training rows, and at least as
+# many as it was fitted on: a fault that lasts is no reason to disown a model
+MAX_UNLIKE_SHARE = 0.5
+
+# the rarest false alarm that can be requested, in a row
+MIN_RATE = 1e-12
+
+Rows = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceThreshold:
+    """The threshold of one trace of the evidence, and its normal scores, entity by entity.
+
+    Parameters
+    ----------
+    threshold
+        The score above which rows are anomalous, set in fitting or by hand.
+    rule
+        The rule that set it, unless it was changed by hand.
+    normal
+        Statistics of normal scores.
+    """
+
+    threshold: float
+    rule: BaseThreshold | None
+    normal: PerEntity[NormalScores]
+
+    def level(self, entity: str | None) -> float:
+        """The score of severity 1."""
+        if isinstance(self.rule, AutoRate):
+            return self.rule.level(self.normal.of(entity), self.normal.pooled)
+        return self.threshold
+
+    def period(self, entity: str | None) -> float:
+        """Rows in which one false alarm is requested."""
+        normal = self.normal.of(entity)
+        if self.rule is not None and (risk := requested_rate(self.rule, normal.rows)):
+            return 1 / risk
+        return 1 / max(normal.tail.chance(self.level(entity)), MIN_RATE)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The threshold as JSON types."""
+        return {
+            "threshold": float(self.threshold),
+            "rule": None if self.rule is None else self.rule.to_dict(),
+            "normal": [scores.to_dict() for scores in self.normal],
+        }
+
+    @classmethod
+    def from_dict(cls, saved: Mapping[str, Any], entities: Sequence[str]) -> TraceThreshold:
+        """The inverse of ``to_dict``; refuses what does not fit."""
+        require_number("threshold", saved["threshold"])
+        known = saved["normal"]
+        if not isinstance(known, list) or len(known) != 1 + len(entities):
+            raise InputError(f"normal must be a list of {1 + len(entities)}; got {known!r}")
+        pooled, *per_entity = map(NormalScores.from_dict, known)
+        rule = None if saved["rule"] is None else threshold_from_dict(saved["rule"])
+        normal = PerEntity(pooled, dict(zip(entities, per_entity, strict=True)))
+        return cls(float(saved["threshold"]), rule, normal)
+
+
+class RowSeverity(NamedTuple):
+    """The severity of some rows, (T,) each."""
+
+    severity: Rows
+    by_score: Flags  # rows whose score belongs to an event
+    by_channel: Flags  # rows with a channel that belongs to one: the strongest, or a silent one
+    threshold: Rows  # of the score
+    shift: Rows  # of the score's baseline
+    shifted: Flags  # rows whose baseline has shifted, of the score or of the strongest channel
+    unlike: Flags  # rows that are unlike the training rows, whatever the baseline is by now
+
+    @property
+    def is_high(self) -> Flags:
+        """Rows that belong to an event."""
+        return self.by_score | self.by_channel
+
+    def part(self, first: int, last: int) -> RowSeverity:
+        """The severity of rows ``first`` to ``last``."""
+        columns: list[Any] = [column[first:last] for column in self]
+        return RowSeverity(*columns)
+
+    @classmethod
+    def joined(cls, parts: Sequence[RowSeverity]) -> RowSeverity:
+        """The severity of rows that follow each other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(np.concatenate(columns) for columns in zip(_NO_ROWS, *parts, strict=True)))
+
+
+_NO_ROWS = RowSeverity(
+    np.zeros(0),
+    np.zeros(0, dtype=bool),
+    np.zeros(0, dtype=bool),
+    np.zeros(0),
+    np.zeros(0),
+    np.zeros(0, dtype=bool),
+    np.zeros(0, dtype=bool),
+)
+
+
+class _Trace:
+    """One trace of one entity: the level of severity 1, and the recent baseline."""
+
+    def __init__(
+        self, own: TraceThreshold, entity: str | None, adapt_after: int | None, *, is_score: bool
+    ) -> None:
+        self.normal, self.level = own.normal.of(entity), own.level(entity)
+        # the strongest channel stands out in most rows: only an event that lasts is followed
+        high = self.normal.high if is_score else self.level
+        self.baseline = RecentBaseline(
+            self.normal.typical, high, adapt_after, only_shifted=not is_score
+        )
+
+    def assess(
+        self, values: Rows, level: float | Rows | None = None
+    ) -> tuple[Rows, BaselineShift, Rows]:
+        """Values above the baseline, the baseline, and severities."""
+        baseline = self.baseline.push(values)
+        above = values - baseline.shift
+        own_level = self.level if level is None else level
+        return above, baseline, severity(above, own_level, self.normal)
+
+
+class SeverityStream:
+    """The severity of one entity's rows as evidence on them comes.
+
+    Parameters
+    ----------
+    decision
+        What was requested, and what is normal.
+    entity
+        Its name.
+    blur
+        Rows by which averaging spreads an event to either side. Severities come as many rows late.
+    levels
+        Levels of the score, where they are known row by row, (T,).
+    """
+
+    def __init__(
+        self, decision: Decision, entity: str | None, blur: int, levels: Rows | None = None
+    ) -> None:
+        self._blur, self._levels = blur, levels
+        self._score = _Trace(decision.score, entity, decision.adapt_after, is_score=True)
+        self._strongest = None
+        if decision.strongest is not None:
+            self._strongest = _Trace(
+                decision.strongest, entity, decision.adapt_after, is_score=False
+            )
+        self._assessed = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        # scores above the baseline of the rows that wait, and of those just before them
+        self._around = np.zeros(0)
+        self._waiting = _NO_ROWS
+
+    def push(
+        self, score: Rows, strongest: Rows | None = None, silent: Flags | None = None
+    ) -> RowSeverity:
+        """The severity of the rows whose neighbours have come; the others wait."""
+        if silent is None or not silent.any():
+            return self._push(score, strongest)
+        edges = [0, *(np.flatnonzero(np.diff(silent)) + 1).tolist(), len(silent)]
+        parts = []
+        for first, last in pairwise(edges):
+            if silent[first]:
+                parts += [self.finish(), self._silent(last - first)]
+            else:
+                own = None if strongest is None else strongest[first:last]
+                parts.append(self._push(score[first:last], own))
+        return RowSeverity.joined(parts)
+
+    def finish(self) -> RowSeverity:
+        """The severity of the rows that wait; the next row begins a new segment."""
+        rows = self._settle(len(self._waiting.severity))
+        self._begin()
+        return rows
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that later rows depend on, as arrays; ``restore`` is the inverse."""
+        arrays = {f"waiting.{name}": column for name, column in self._waiting._asdict().items()}
+        arrays["around"] = self._around
+        for name, trace in (("score", self._score), ("strongest", self._strongest)):
+            if trace is not None:
+                arrays |= {f"{name}.{key}": a for key, a in trace.baseline.state().items()}
+        # files of arrays know no yes and no
+        return {
+            name: array.astype(np.uint8) if array.dtype == np.bool_ else array
+            for name, array in arrays.items()
+        }
+
+    def restore(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """The inverse of ``state``, for the same decision."""
+        columns: list[Any] = [
+            arrays[f"waiting.{name}"].astype(empty.dtype)
+            for name, empty in _NO_ROWS._asdict().items()
+        ]
+        self._waiting, self._around = RowSeverity(*columns), arrays["around"]
+        for name, trace in (("score", self._score), ("strongest", self._strongest)):
+            if trace is not None:
+                own = {key: arrays[f"{name}.{key}"] for key in ("medians", "rows")}
+                trace.baseline.restore(own)
+
+    def _push(self, score: Rows, strongest: Rows | None) -> RowSeverity:
+        level: float | Rows = self._score.level
+        if self._levels is not None:
+            level = self._levels[self._assessed : self._assessed + len(score)]
+        self._assessed += len(score)
+        above, baseline, rows_severity = self._score.assess(score, level)
+        by_score, shifted = above > level, baseline.shifted
+        by_channel, unlike = np.zeros(len(score), dtype=bool), score > level
+        if self._strongest is not None and strongest is not None:
+            own, own_baseline, own_severity = self._strongest.assess(strongest)
+            by_channel = own > self._strongest.level
+            unlike = unlike | (strongest > self._strongest.level)
+            shifted = shifted | own_baseline.shifted
+            rows_severity = np.maximum(rows_severity, own_severity)
+        rows = RowSeverity(
+            rows_severity,
+            by_score,
+            by_channel,
+            level + baseline.shift,
+            baseline.shift,
+            shifted,
+            unlike,
+        )
+        self._around = np.concatenate([self._around, above])
+        self._waiting = RowSeverity.joined([self._waiting, rows])
+        return self._settle(max(len(self._waiting.severity) - self._blur, 0))
+
+    def _settle(self, count: int) -> RowSeverity:
+        """Take ``count`` rows off those that wait, without the shoulders of events."""
+        waiting = len(self._waiting.severity)
+        rows = self._waiting.part(0, count)
+        self._waiting = self._waiting.part(count, waiting)
+        if self._blur and rows.by_score.any():
+            highest = maximum_filter1d(self._around, 2 * self._blur + 1, mode="nearest")
+            first = len(self._around) - waiting
+            is_core = (self._around >= MIN_CORE_SHARE * highest)[first : first + count]
+            rows = rows._replace(by_score=rows.by_score & is_core)
+        self._around = self._around[max(len(self._around) - (waiting - count) - self._blur, 0) :]
+        return rows
+
+    def _silent(self, count: int) -> RowSeverity:
+        """Rows with a silent channel: part of an event, and no part of any baseline."""
+        everywhere = np.ones(count, dtype=bool)
+        level = self._score.level if self._levels is None else float(self._score.level)
+        return RowSeverity(
+            np.full(count, SILENT_SEVERITY),
+            ~everywhere,
+            everywhere,
+            np.full(count, level),
+            np.zeros(count),
+            ~everywhere,
+            ~everywhere,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowDecisions:
+    """The decisions on the rows of one series.
+
+    Parameters
+    ----------
+    scores
+        As given.
+    rows
+        Their severity.
+    events
+        What stands out, in time order.
+    anomalous
+        Which rows belong to an event.
+    fits
+        Whether the model still fits the series.
+    segments
+        Bounds of its unbroken segments.
+    p_values
+        Upper bound of the chance that a normal row scores as high, (T,); None where it is not
+        conformal.
+    """
+
+    scores: Rows
+    rows: RowSeverity
+    events: list[OngoingEvent]
+    anomalous: Flags
+    fits: bool
+    segments: Sequence[tuple[int, int]]
+    p_values: Rows | None = None
+
+    @property
+    def severity(self) -> Rows:
+        """1 is the level that normal rows cross as often as requested, 2 a tenth as often."""
+        return self.rows.severity
+
+    @property
+    def probability(self) -> Rows:
+        """A logistic curve over the severity; it orders, it is not a frequency."""
+        return np.asarray(expit(STEEPNESS * (self.severity - 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was requested, and what is normal for each entity.
+
+    Parameters
+    ----------
+    score
+        The threshold of the score.
+    strongest
+        That of the strongest channel; None where models do not tell it, or the threshold was set by
+        hand or by an object of another library, which knows scores alone.
+    adapt_after
+        Rows after which a shifted baseline is the new normal; None: never.
+    """
+
+    score: TraceThreshold
+    strongest: TraceThreshold | None
+    adapt_after: int | None
+
+    def period(self, entity: str | None) -> float:
+        """Rows in which one false alarm is requested, by the score or the strongest channel."""
+        return self.score.period(entity) / (1 if self.strongest is None else 2)
+
+    @property
+    def is_share_of_rows(self) -> bool:
+        """Whether a share of the rows was requested: no row between two of them counts."""
+        return _is_share_of_rows(self.score.rule)
+
+    def decide(
+        self,
+        evidence: Evidence,
+        entity: str | None = None,
+        segments: Sequence[tuple[int, int]] | None = None,
+        silent: Flags | None = None,
+        *,
+        blur: int = 0,
+        close_after: int = CLOSE_AFTER,
+    ) -> RowDecisions:
+        """Decide on the rows of one series.
+
+        Parameters
+        ----------
+        evidence
+            On all of its rows, in time order; only scores and strongest channels are read.
+        entity
+            The entity's name.
+        segments
+            Bounds of unbroken segments; all rows are one if not given.
+        silent
+            Rows in which a channel is missing for long or stuck, (T,); none if not given.
+        blur
+            Rows by which averaging spreads an event to either side; they are left out.
+        close_after
+            Rows without a high-severity one after which an event is over.
+        """
+        scores = np.asarray(evidence.score, dtype=np.float64)
+        bounds = [(0, len(scores))] if segments is None else segments
+        known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
+        levels, p_values = self._in_hindsight(scores, known)
+        stream, machine = SeverityStream(self, entity, blur, levels), EventMachine(close_after)
+        parts, events = [], []
+        for first, last in bounds:
+            strongest = None if evidence.strongest is None else evidence.strongest[first:last]
+            flags = None if silent is None else silent[first:last]
+            pushed = stream.push(scores[first:last], strongest, flags)
+            rows = RowSeverity.joined([pushed, stream.finish()])
+            changes = machine.push(rows.severity, rows.is_high) + machine.end_segment()
+            events += [change.event for change in changes if change.state == CLOSED]
+            parts.append(rows)
+        everything = RowSeverity.joined(parts) if parts else _NO_ROWS
+        fits = _fits(everything.unlike[known], self.score.normal.of(entity).rows)
+        anomalous = np.zeros(len(scores), dtype=bool)
+        for event in events:
+            anomalous[event.first : event.last + 1] = True
+        if self.is_share_of_rows:
+            # rows between those that stand out would exceed the requested share
+            anomalous &= everything.is_high
+        return RowDecisions(scores, everything, events, anomalous, fits, bounds, p_values)
+
+    def _in_hindsight(self, scores: Rows, known: Flags) -> tuple[Rows | None, Rows | None]:
+        """Levels of the known rows where they depend on the series, and p-values, (T,) each."""
+        rule = self.score.rule
+        if not known.any():
+            return None, None
+        if isinstance(rule, AdaptiveConformal):
+            followed = rule.follow(scores[known])
+            return followed.levels, followed.p_values[np.maximum(np.cumsum(known) - 1, 0)]
+        if isinstance(rule, DynamicLevel):
+            level = dynamic_level(scores[known], rule.step)
+            return np.full(int(known.sum()), level), None
+        if isinstance(rule, Conformal):
+            return None, rule.p_values(scores)
+        return None, None
+
+
+def _is_share_of_rows(rule: BaseThreshold | None) -> bool:
+    """Whether a threshold promises how many rows are above it."""
+    by_row = isinstance(rule, Conformal) and rule.block == 1
+    return by_row or isinstance(rule, Quantile | AdaptiveConformal)
+
+
+def _fits(unlike: Flags, fitted: int) -> bool:
+    """Whether most rows are like training, or fewer are unlike than were fitted on."""
+    return not len(unlike) or bool(unlike.mean() <= MAX_UNLIKE_SHARE or unlike.sum() < fitted)

@@ -1,0 +1,175 @@
+"""Baseline profiles of channels, and their cycles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from report.taxi import DAY, taxi_trips
+from subadjacent.data.series import TrainSeries
+from subadjacent.decision.baseline_profile import (
+    MAX_ROWS,
+    BaselineProfiles,
+    ChannelProfile,
+    learn_entity_profiles,
+    learn_profiles,
+    longest_run,
+    restore_profiles,
+)
+from subadjacent.errors import InputError
+
+ROWS = np.arange(2000)
+
+
+def profile(*columns: np.ndarray, channel: int = 0) -> ChannelProfile:
+    return learn_profiles(TrainSeries(np.column_stack(columns))).of(channel)
+
+
+def rhythm(period: int, seed: int = 0, noise: float = 0.1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return np.sin(2 * np.pi * ROWS / period) + noise * rng.normal(size=len(ROWS))
+
+
+def test_a_ramp_by_hand() -> None:
+    found = profile(np.arange(101.0))
+    assert (found.minimum, found.low, found.median, found.high, found.maximum) == (
+        0,
+        1,
+        50,
+        99,
+        100,
+    )
+    assert (found.max_run, found.partner, found.cycle) == (1, -1, 0)
+
+
+def test_the_longest_run_by_hand() -> None:
+    assert longest_run(np.array([5, 1, 1, 1, 2, 2])) == (1, 3)
+    assert longest_run(np.array([7])) == (0, 1)
+
+
+def test_a_cycle_is_found_and_what_it_leaves_is_the_noise() -> None:
+    found = profile(rhythm(90))
+    assert found.cycle == 90
+    assert 0.08 < found.error < 0.16
+    assert -0.4 < found.below < -0.15 < 0.15 < found.above < 0.4
+    # the step from row to row of noise of 0.1, and of the median it is compared with
+    assert found.min_step < found.median_step < found.max_step
+    assert 0.08 < found.median_step < 0.2
+
+
+def test_noise_has_no_cycle() -> None:
+    found = profile(np.random.default_rng(1).normal(size=2000))
+    assert found.cycle == 0
+    assert 0.9 < found.error < 1.3
+
+
+def test_a_week_of_days_is_the_cycle_where_one_day_is_unlike_the_others() -> None:
+    day, week = 24, 168
+    rows = np.arange(20 * week)
+    daily = np.sin(2 * np.pi * rows / day)
+    assert profile(daily).cycle == day
+    quiet = np.where(rows % week < day, 0.2, 1.0) * daily
+    assert profile(quiet).cycle == week
+
+
+def test_a_cycle_that_explains_little_is_none() -> None:
+    assert profile(rhythm(90, noise=2.0)).cycle == 0
+
+
+def test_a_partner_is_the_channel_that_goes_along() -> None:
+    rng = np.random.default_rng(0)
+    driver, other = rng.normal(size=(2, 2000))
+    follower = -3 * driver + 0.5 * rng.normal(size=2000)
+    found = profile(follower, other, driver)
+    assert found.partner == 2
+    assert found.slope == pytest.approx(-3, rel=0.05)
+    assert found.partner_error == pytest.approx(0.5, rel=0.15)
+    assert profile(follower, other, driver, channel=1).partner == -1
+
+
+def test_a_channel_that_never_moves_has_nothing_usual_but_its_value() -> None:
+    found = profile(np.full(50, 4.0), np.arange(50.0))
+    assert (found.minimum, found.maximum, found.error, found.median_step) == (4, 4, 0, 0)
+    assert (found.max_run, found.partner) == (50, -1)
+
+
+def test_the_last_rows_of_the_longest_segment_say_enough() -> None:
+    values = np.concatenate([np.full(10, -99.0), np.zeros(5), np.ones(MAX_ROWS)])[:, None]
+    series = TrainSeries(values, starts=(0, 10))
+    assert learn_profiles(series).of(0).minimum == 1
+    short = TrainSeries(values[:15], starts=(0, 10))
+    assert learn_profiles(short).of(0).maximum == -99
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 30, 200])
+def test_few_rows_have_finite_habits(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    assert np.isfinite(learn_profiles(TrainSeries(rng.normal(size=(rows, 3)))).table).all()
+
+
+def test_what_is_usual_is_around_what_is_expected() -> None:
+    found = profile(np.random.default_rng(1).normal(size=2000))
+    column, nobody = np.full(60, 7.0), np.zeros(60, dtype=bool)
+    usual = found.expected_range(column, nobody, slice(50, 60))
+    assert usual.expected.tolist() == [7.0] * 10
+    assert usual.low[0] == 7.0 + found.below
+    assert usual.high[0] == 7.0 + found.above
+    # and what training rows were where nothing else tells
+    usual = found.expected_range(column, ~nobody, slice(50, 60))
+    assert (usual.expected[0], usual.low[0], usual.high[0]) == (found.median, found.low, found.high)
+
+
+def test_an_entity_never_seen_may_be_anything_that_was_seen() -> None:
+    series = [
+        TrainSeries(np.arange(50.0)[:, None], entity="a"),
+        TrainSeries(100 + np.arange(60.0)[:, None], entity="b"),
+    ]
+    profiles = learn_entity_profiles(series)
+    assert profiles.of("a").of(0).maximum == 49
+    unseen = profiles.of("c").of(0)
+    assert (unseen.minimum, unseen.maximum) == (0, 159)
+    assert unseen.median == profiles.of("b").of(0).median
+
+
+def test_tables_come_back_and_what_does_not_fit_is_refused() -> None:
+    profiles = learn_entity_profiles([TrainSeries(np.random.default_rng(0).normal(size=(80, 2)))])
+    tables = np.stack([one.table for one in profiles])
+    again = restore_profiles(tables, 2, ())
+    assert again.of(None).of(1) == profiles.of(None).of(1)
+    assert isinstance(again.pooled, BaselineProfiles)
+    with pytest.raises(InputError, match="profiles must be finite and of shape"):
+        restore_profiles(tables, 3, ())
+    with pytest.raises(InputError, match="profiles must be finite"):
+        restore_profiles(np.where(tables > 0, np.nan, tables), 2, ())
+    tables[0, ChannelProfile._fields.index("partner")] = 2
+    with pytest.raises(InputError, match="partners from -1 to 1"):
+        restore_profiles(tables, 2, ())
+
+
+def test_four_weeks_of_half_hours_have_a_week() -> None:
+    weeks = taxi_trips()[: 4 * 7 * DAY].to_numpy()
+    assert learn_profiles(TrainSeries(weeks)).each("cycle").tolist() == [7 * DAY]
+
+
+@pytest.mark.parametrize(("period", "rows"), [(48, 1_000), (50, 200), (336, 1_344), (331, 9_000)])
+def test_a_cycle_is_found_to_the_row(period: int, rows: int) -> None:
+    places = np.arange(rows)
+    noise = np.random.default_rng(period).normal(0, 0.05, rows)
+    saw = places % period / period + np.sin(places / period * 2 * np.pi) + noise
+    profiles = learn_profiles(TrainSeries(saw[:, None]))
+    assert profiles.each("cycle").tolist() == [period]
+    # what is left is the noise alone
+    assert profiles.each("error")[0] == pytest.approx(0.05, rel=0.35)
+
+
+def test_a_flat_cycle_in_noise_is_told_by_many_cycles() -> None:
+    places = np.arange(20_000)[:, None]
+    periods = np.array([115, 206, 258, 297])
+    noise = np.random.default_rng(0).normal(0, 0.1, (20_000, 4))
+    rows = np.sin(places * 2 * np.pi / periods) + noise
+    assert learn_profiles(TrainSeries(rows)).each("cycle").tolist() == periods.tolist()
+
+
+def test_a_cycle_of_a_quarter_of_the_rows_is_no_longer_than_that() -> None:
+    rows = np.sin(np.arange(199) / 50 * 2 * np.pi)[:, None]
+    assert learn_profiles(TrainSeries(rows)).each("cycle").tolist() == [49]

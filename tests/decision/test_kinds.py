@@ -1,0 +1,203 @@
+"""Kinds of departure, each on a channel that everyone would call by that name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reproduce.cases.departures import KINDS as PLANTED
+from subadjacent.data.series import TrainSeries
+from subadjacent.decision.baseline_profile import ChannelProfile, learn_profiles
+from subadjacent.decision.kinds import (
+    KINDS,
+    MAX_NORMAL_RUN,
+    MAX_SPIKE_ROWS,
+    MIN_STUCK_ROWS,
+    UNUSUAL,
+    ChannelEvent,
+    Departure,
+    depart,
+    is_stuck,
+)
+
+TRAIN, TEST = 3000, 1200
+# rows of the event in the test part
+FIRST, LAST = 700, 780
+
+
+def noise(seed: int = 0, size: int = TRAIN + TEST) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=size)
+
+
+def rhythm(seed: int = 0) -> np.ndarray:
+    return 10 * np.sin(2 * np.pi * np.arange(TRAIN + TEST) / 60) + noise(seed)
+
+
+def told(
+    column: np.ndarray,
+    first: int = FIRST,
+    last: int = LAST,
+    partner: np.ndarray | None = None,
+    missing: np.ndarray | None = None,
+    *,
+    permanent: bool = False,
+) -> Departure:
+    """What is said of a test part, the first rows of which were trained on."""
+    columns = [column] if partner is None else [column, partner]
+    values = np.column_stack(columns)
+    profiles = learn_profiles(TrainSeries(values[:TRAIN]))
+    left_out = np.zeros(TEST, dtype=bool)
+    left_out[first - 30 : last + 30] = True
+
+    def event(number: int) -> ChannelEvent:
+        own = values[TRAIN:, number]
+        profile = profiles.of(number)
+        return ChannelEvent(own, left_out, profile, first, last, missing, permanent=permanent)
+
+    return depart(event(0), None if partner is None else event(1))
+
+
+def changed(column: np.ndarray, rows: slice, values: object) -> np.ndarray:
+    column = column.copy()
+    column[TRAIN:][rows] = values
+    return column
+
+
+def test_the_kinds_that_plants_have_are_the_kinds_there_are() -> None:
+    assert (*PLANTED, UNUSUAL) == KINDS
+
+
+def test_a_spike_is_short_and_its_row_and_what_is_usual_there_are_told() -> None:
+    found = told(changed(noise(), slice(FIRST, FIRST + 2), [9.0, 12.0]), FIRST, FIRST + 2)
+    assert (found.kind, found.row, found.lasted) == ("spike", FIRST + 1, 2)
+    assert abs(found.expected) < 0.5
+    assert -3 < found.low < -1.5 < 1.5 < found.high < 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"), [(MAX_SPIKE_ROWS, "spike"), (MAX_SPIKE_ROWS + 1, "out of range")]
+)
+def test_what_lasts_longer_than_a_spike_is_out_of_range(rows: int, kind: str) -> None:
+    column = changed(noise(), slice(FIRST, FIRST + rows), 12.0)
+    assert told(column, FIRST, FIRST + rows).kind == kind
+
+
+def test_a_level_that_comes_back_is_out_of_range_and_one_that_stays_has_moved_for_good() -> None:
+    assert told(changed(noise(), slice(FIRST, LAST), 8 + noise(1, LAST - FIRST))).kind == (
+        "out of range"
+    )
+    stays = changed(noise(), slice(FIRST, None), 8 + noise(1, TEST - FIRST))
+    assert told(stays).kind == "level shift (permanent)"
+
+
+def test_out_of_range_is_told_by_a_value_beyond_all_that_was_seen() -> None:
+    # far from its time at first, beyond its range later: a wide band would hold the value
+    column = changed(rhythm(), slice(FIRST, LAST), 13.5 + 0.1 * noise(1, LAST - FIRST))
+    column[TRAIN + FIRST + 40] = 15.0
+    found = told(column)
+    seen = float(column[TRAIN + found.row])
+    assert (found.kind, found.row) == ("out of range", FIRST + 40)
+    assert found.high <= column[:TRAIN].max() < seen
+
+
+def test_what_is_known_not_to_come_back_has_moved_for_good() -> None:
+    column = changed(noise(), slice(FIRST, LAST), 8 + noise(1, LAST - FIRST))
+    assert told(column, permanent=True).kind == "level shift (permanent)"
+
+
+def test_a_drift_takes_its_time() -> None:
+    ramp = np.linspace(0, 12, 300)
+    drifts = changed(noise(), slice(600, 900), ramp + noise(1, 300))
+    found = told(drifts, 680, 900)
+    assert found.kind == "drift"
+    assert 860 <= found.row < 900
+    assert 630 <= found.onset < 720
+
+
+def test_a_channel_that_stands_still_is_stuck() -> None:
+    found = told(changed(noise(), slice(FIRST, LAST), 0.3))
+    assert (found.kind, found.lasted) == ("stuck", LAST - FIRST)
+
+
+def test_one_that_has_stood_still_before_is_not() -> None:
+    steady = np.round(noise() / 10)
+    assert told(changed(steady, slice(FIRST, LAST), 0.0)).kind != "stuck"
+
+
+@pytest.mark.parametrize(("times", "kind"), [(4.0, "higher variance"), (0.2, "lower variance")])
+def test_steps_tell_noisier_and_calmer(times: float, kind: str) -> None:
+    found = told(changed(noise(), slice(FIRST, LAST), times * noise(1, LAST - FIRST)))
+    assert found.kind == kind
+    assert found.steps == pytest.approx(times, rel=0.3)
+
+
+def test_a_rhythm_that_slips_is_broken_and_stays_in_its_range() -> None:
+    column = rhythm()
+    slipped = changed(column, slice(600, 780), column[TRAIN + 630 : TRAIN + 810])
+    found = told(slipped, 610, 780)
+    assert found.kind == "unusual shape"
+    # at this time it is on the other side of its cycle
+    assert abs(slipped[TRAIN + found.row] - found.expected) > 10
+
+
+def test_a_level_that_moves_is_no_broken_rhythm() -> None:
+    column = rhythm()
+    moved = changed(column, slice(FIRST, LAST), column[TRAIN + FIRST : TRAIN + LAST] + 15)
+    assert told(moved).kind == "out of range"
+
+
+def test_a_follower_that_goes_its_own_way_has_parted() -> None:
+    driver = np.convolve(noise(3, TRAIN + TEST + 30), np.ones(31) / 5, "valid")
+    follower = 2 * driver + 0.2 * noise(4)
+    other_time = follower[TRAIN + 300 : TRAIN + 300 + LAST - FIRST]
+    parted = changed(follower, slice(FIRST, LAST), other_time)
+    found = told(parted, partner=driver)
+    assert found.kind == "decoupled"
+    # what the partner predicts, and closer around it than the channel itself would be
+    assert found.expected == pytest.approx(2 * driver[TRAIN + found.row], abs=1.0)
+    assert found.high - found.low < 2
+    assert told(follower, partner=driver).kind != "decoupled"
+
+
+def test_what_is_missing_is_said_to_be() -> None:
+    missing = np.zeros(TEST, dtype=bool)
+    missing[FIRST : FIRST + 50] = True
+    found = told(changed(noise(), slice(FIRST, FIRST + 50), 0.3), missing=missing)
+    assert (found.kind, found.lasted) == ("missing", 50)
+    missing[FIRST : FIRST + 50] = False
+    missing[FIRST : FIRST + 40] = True
+    assert told(noise(), missing=missing).kind != "missing"
+
+
+def test_what_stands_out_in_no_such_way_is_unusual() -> None:
+    assert told(noise()).kind == UNUSUAL
+
+
+def test_a_channel_that_never_moved_goes_out_of_range() -> None:
+    flat = np.full(TRAIN + TEST, 4.0)
+    found = told(changed(flat, slice(FIRST, LAST), 5.0))
+    assert (found.kind, found.expected, found.low, found.high) == ("out of range", 4, 4, 4)
+    assert told(changed(flat, slice(FIRST, FIRST + 1), 5.0), FIRST, FIRST + 1).kind == "spike"
+
+
+@pytest.mark.parametrize("first", [0, 1, TEST - 1])
+def test_events_at_the_ends_are_looked_at_as_well(first: int) -> None:
+    found = told(changed(noise(), slice(first, first + 1), 30.0), first, first + 1)
+    assert found.row == first
+    assert found.kind == "spike"
+
+
+def test_how_long_is_too_long_to_stand_still() -> None:
+    never = learn_profiles(TrainSeries(noise()[:, None])).of(0)
+    assert never.max_run == 1
+    assert is_stuck(MIN_STUCK_ROWS, never)
+    assert not is_stuck(MIN_STUCK_ROWS - 1, never)
+    at_times: ChannelProfile = never._replace(max_run=MAX_NORMAL_RUN + 1)
+    assert not is_stuck(1000, at_times)
+    assert is_stuck(MIN_STUCK_ROWS, never._replace(max_run=MAX_NORMAL_RUN))
+
+
+def test_rows_of_a_later_segment() -> None:
+    found = told(noise())
+    later = found.later(100)
+    assert (later.row, later.onset) == (found.row + 100, found.onset + 100)
