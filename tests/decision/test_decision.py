@@ -105,8 +105,11 @@ def test_where_averages_blur_an_event_its_core_is_left_by_hand() -> None:
     rows = [1.0, 4.0, 12.0, 4.0, 1.0]
     assert decided(rows).anomalous.tolist() == [False, True, True, True, False]
     assert decided(rows, blur=1).anomalous.tolist() == [False, False, True, False, False]
-    # a channel that stands out does so in that very row
+    # where a channel stands out, its rows are those of the event
     found = decided(rows, BOTH, [0, 20.0, 0, 0, 0], blur=1)
+    assert found.anomalous.tolist() == [False, True, False, False, False]
+    # and so are those with most of what is the most around them
+    found = decided([1.0] * 5, BOTH, [0, 15.0, 20.0, 13.0, 0], blur=1)
     assert found.anomalous.tolist() == [False, True, True, False, False]
 
 
@@ -276,7 +279,7 @@ def test_parts_equal_the_whole_and_a_stop_changes_nothing(
 
 
 def test_rows_wait_for_those_that_averages_spread_them_to() -> None:
-    stream = SeverityStream(BY_HAND, None, blur=2)
+    stream = SeverityStream(BY_HAND, None, blur=1)
     assert len(stream.push(np.array([1.0, 9.0, 1.0])).severity) == 1
     rest = stream.finish()
     assert isinstance(rest, RowSeverity)

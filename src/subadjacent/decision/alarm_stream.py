@@ -114,11 +114,12 @@ class AlarmStream:
         return alarm
 
     def confirm(
-        self, event: OngoingEvent, recent: RecentBuffer, interval: float | None
+        self, event: OngoingEvent, recent: RecentBuffer, interval: float | None, *, exact: bool
     ) -> list[Alarm]:
         """Confirm the provisional alarm at the rows of a final event; without one, raise it.
 
-        Further provisional alarms at these rows are part of it, and withdrawn.
+        Further provisional alarms at these rows are part of it, and withdrawn. ``exact`` says that
+        the rows of the event are those of the departure, as the strongest channel tells them.
         """
         overlapping = [alarm for alarm in self._provisional if _overlap(alarm, event)]
         row = min(event.last + CLOSE_AFTER + 1, recent.count - 1)
@@ -126,7 +127,7 @@ class AlarmStream:
         if before is None:
             self.opened += 1
         number = self.opened if before is None else before.number
-        alarm = self._alarm(event, number, row, recent, interval)
+        alarm = self._alarm(event, number, row, recent, interval, exact=exact)
         # an open one goes on
         goes_on = before is not None and before.state != CLOSED
         alarm = replace(alarm, state=UPDATED if goes_on else CONFIRMED, status=CONFIRMED)
@@ -161,6 +162,8 @@ class AlarmStream:
         row: int,
         recent: RecentBuffer,
         interval: float | None,
+        *,
+        exact: bool = False,
     ) -> Alarm:
         """The alarm of an event, explained by the rows up to ``row``."""
         rows = recent.until(row)
@@ -169,8 +172,8 @@ class AlarmStream:
         explained = self._explain(rows, first, last, recent.labels(row, len(rows.values)), interval)
         causes = explained.causes
         # a short event that began before the rows that are kept begins where it was said to
-        begin = event.first if event.first < oldest else oldest + explained.first
-        end = oldest + explained.last
+        begin = event.first if exact or event.first < oldest else oldest + explained.first
+        end = event.last if exact else oldest + explained.last
         return Alarm(
             number=number,
             entity=self._entity,

@@ -190,6 +190,9 @@ def _alarm(
     view = strongest_view(evidence, slice(event.first, event.last + 1))
     permanent = _is_permanent(decisions, event)
     explained = explainer.explain(event.first, event.last, channels, view=view, permanent=permanent)
+    if evidence.strongest is not None:
+        # it tells the very rows in which a channel stands out
+        explained = explained._replace(first=event.first, last=event.last)
     peak = min(max(event.peak, explained.first), explained.last)
     return Alarm(
         number=number,

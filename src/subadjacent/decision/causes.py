@@ -33,6 +33,8 @@ from subadjacent.decision.silence import silent
 # a channel that departed this many rows before the one that departed most, and by this share of its
 # departure, is the cause: a fault affects other channels later
 MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
+# rows at either end of an event that may lie before or after the departure of its channels
+MAX_CUT_OFF = 60
 # a channel that is silent in this share of an alarm's rows is the cause
 MIN_SILENT_SHARE = 0.3
 
@@ -136,10 +138,10 @@ class Explainer:
     def explain(
         self, first: int, last: int, most: int, *, view: str | None = None, permanent: bool = False
     ) -> Explanation:
-        """The ``most`` channels that explain an event best, and where it begins and ends.
+        """The ``most`` channels that explain an event best, and where these begin and end to depart.
 
-        An event, rows ``first`` to ``last``, both included, is where scores stand out; scores are
-        averages over rows. It begins and ends where the channels that explain it do.
+        An event is rows ``first`` to ``last``, both included, where scores stand out. Where scores
+        are averages over rows, its channels tell better where it begins and ends.
         """
         rows = slice(first, last + 1)
         means = self.evidence.by_channel[rows].mean(axis=0)
@@ -217,15 +219,14 @@ class Explainer:
 def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:
     """First and last row of an event, from the channels that are out in it.
 
-    Averages of scores and of residuals spread an event over up to twice ``ROWS_BESIDE`` rows to
-    either side: no more are cut off.
+    Averages spread an event over up to ``MAX_CUT_OFF`` rows to either side: no more are cut off.
     """
     out = [departure for departure in departures if departure.is_out]
     if not out or any(departure.kind in (MISSING, STUCK) for departure in departures):
         return first, last
     onset, end = min(departure.onset for departure in out), max(departure.end for departure in out)
-    begin = min(onset, first + 2 * ROWS_BESIDE)
-    return begin, max(end, last - 2 * ROWS_BESIDE, begin)
+    begin = min(onset, first + MAX_CUT_OFF)
+    return begin, max(end, last - MAX_CUT_OFF, begin)
 
 
 def _earliest_first(

@@ -46,9 +46,12 @@ from subadjacent.errors import InputError, require_number
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
-# an average spreads an event over the rows around it: a row belongs to the event if it scores at
-# least this share of the highest score around it
-MIN_CORE_SHARE = 0.5
+# an average spreads an event over the rows around it: a row belongs to the event if it has at least
+# this share of the highest score, or of the strongest channel, around it. Scores are averages over
+# rows; the strongest channel is the mean of three logarithms, two of them of averages over rows
+MIN_CORE_SHARE, MIN_STRONG_SHARE = 0.5, 0.7
+# rows to either side that the averages in the strongest channel take in
+STRONG_BLUR = 20
 # a model no longer fits a series if most of its rows are unlike the training rows, and at least as
 # many as it was fitted on: a fault that lasts is no reason to disown a model
 MAX_UNLIKE_SHARE = 0.5
@@ -193,7 +196,7 @@ class SeverityStream:
     def __init__(
         self, decision: Decision, entity: str | None, blur: int, levels: Rows | None = None
     ) -> None:
-        self._blur, self._levels = blur, levels
+        self._blur, self._ahead, self._levels = blur, rows_until_settled(blur), levels
         self._score = _Trace(decision.score, entity, decision.adapt_after, is_score=True)
         self._strongest = None
         if decision.strongest is not None:
@@ -204,8 +207,9 @@ class SeverityStream:
         self._begin()
 
     def _begin(self) -> None:
-        # scores above the baseline of the rows that wait, and of those just before them
-        self._around = np.zeros(0)
+        # scores and strongest channels above the baseline, and whether the latter are above their
+        # level, (T, 3): of the rows that wait, and of those just before them
+        self._around = np.zeros((0, 3))
         self._waiting = _NO_ROWS
 
     def push(
@@ -263,9 +267,10 @@ class SeverityStream:
         above, baseline, rows_severity = self._score.assess(score, level)
         by_score, shifted = above > level, baseline.shifted
         by_channel, unlike = np.zeros(len(score), dtype=bool), score > level
+        strong = np.zeros(len(score))
         if self._strongest is not None and strongest is not None:
-            own, own_baseline, own_severity = self._strongest.assess(strongest)
-            by_channel = own > self._strongest.level
+            strong, own_baseline, own_severity = self._strongest.assess(strongest)
+            by_channel = strong > self._strongest.level
             unlike = unlike | (strongest > self._strongest.level)
             shifted = shifted | own_baseline.shifted
             rows_severity = np.maximum(rows_severity, own_severity)
@@ -278,21 +283,28 @@ class SeverityStream:
             shifted,
             unlike,
         )
-        self._around = np.concatenate([self._around, above])
+        new = np.column_stack([above, strong, by_channel])
+        self._around = np.concatenate([self._around, new])
         self._waiting = RowSeverity.joined([self._waiting, rows])
-        return self._settle(max(len(self._waiting.severity) - self._blur, 0))
+        return self._settle(max(len(self._waiting.severity) - self._ahead, 0))
 
     def _settle(self, count: int) -> RowSeverity:
         """Take ``count`` rows off those that wait, without the shoulders of events."""
         waiting = len(self._waiting.severity)
         rows = self._waiting.part(0, count)
         self._waiting = self._waiting.part(count, waiting)
-        if self._blur and rows.by_score.any():
-            highest = maximum_filter1d(self._around, 2 * self._blur + 1, mode="nearest")
-            first = len(self._around) - waiting
-            is_core = (self._around >= MIN_CORE_SHARE * highest)[first : first + count]
-            rows = rows._replace(by_score=rows.by_score & is_core)
-        self._around = self._around[max(len(self._around) - (waiting - count) - self._blur, 0) :]
+        if self._blur and rows.is_high.any():
+            here = slice(len(self._around) - waiting, len(self._around) - waiting + count)
+            score, strong, is_strong = self._around.T
+            reach = min(self._blur, STRONG_BLUR)
+            by_channel = (is_strong > 0) & _core(strong, reach, MIN_STRONG_SHARE)
+            # where a channel stands out, its rows are those of the event
+            beside = maximum_filter1d(by_channel, 2 * self._blur + 1, mode="nearest")
+            by_score = _core(score, self._blur, MIN_CORE_SHARE) & ~beside
+            rows = rows._replace(
+                by_score=rows.by_score & by_score[here], by_channel=by_channel[here]
+            )
+        self._around = self._around[max(len(self._around) - (waiting - count) - self._ahead, 0) :]
         return rows
 
     def _silent(self, count: int) -> RowSeverity:
@@ -308,6 +320,17 @@ class SeverityStream:
             ~everywhere,
             ~everywhere,
         )
+
+
+def rows_until_settled(blur: int) -> int:
+    """Rows after a row that the decision on it depends on, where averages spread events so far."""
+    return blur + min(blur, STRONG_BLUR)
+
+
+def _core(values: Rows, reach: int, share: float) -> Flags:
+    """Rows with at least a share of the highest value within ``reach`` rows."""
+    highest = maximum_filter1d(values, 2 * reach + 1, mode="nearest")
+    return np.asarray(values >= share * highest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,11 @@ goes is more often told in pieces, and F1 of events is 1 to 5 points lower on fo
 AFTERMATH_ROWS = 500.0
 """Rows in which the severity that a new event must exceed after the last one falls to a third."""
 
+JOIN_WITHIN, MIN_SHARE_OF_WORST = 10, 0.4
+"""A high-severity row goes on with an event if at most so many rows lie between, or if neither has
+less than this share of the other's severity: a weak row some time after a strong event is no part
+of it, and a strong one begins another."""
+
 UPDATE_FACTOR = 2.0
 """An open alarm is told again when its rows or its severity are this many times those told last:
 few times, however long it lasts."""
@@ -91,6 +96,8 @@ class EventMachine:
         for place in np.flatnonzero(is_high).tolist():
             row, own = self.rows + place, float(severity[place])
             changes += self._close_before(row)
+            if self.event is not None and _is_apart(self.event, row, own) and own >= 1:
+                changes += self._close(self.event, row)
             if self.event is None:
                 if own < 1:
                     continue
@@ -106,6 +113,8 @@ class EventMachine:
 
     def _go_on(self, event: OngoingEvent, row: int, severity: float) -> list[EventChange]:
         """Add a row to the event; return the change of its alarm, if there is one."""
+        if _is_far(event, row) and severity < MIN_SHARE_OF_WORST * event.severity:
+            return []
         event.last = row
         if severity > event.severity:
             event.severity, event.peak = severity, row
@@ -172,3 +181,13 @@ class EventMachine:
         self.event = None if saved["event"] is None else OngoingEvent(**saved["event"])
         before = saved["before"]
         self._before = None if before is None else (int(before[0]), float(before[1]))
+
+
+def _is_far(event: OngoingEvent, row: int) -> bool:
+    """Whether so many rows lie between that only a row of like severity belongs to the event."""
+    return row - event.last - 1 > JOIN_WITHIN
+
+
+def _is_apart(event: OngoingEvent, row: int, severity: float) -> bool:
+    """Whether a row is so much more severe than the event before it that it begins another."""
+    return _is_far(event, row) and event.severity < MIN_SHARE_OF_WORST * severity

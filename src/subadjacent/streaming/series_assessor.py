@@ -19,7 +19,7 @@ from subadjacent.data.times import from_json, to_json
 from subadjacent.decision.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
 from subadjacent.decision.alarms import CONFIRMED, Alarm
 from subadjacent.decision.baseline_profile import BaselineProfiles
-from subadjacent.decision.decision import Decision
+from subadjacent.decision.decision import Decision, rows_until_settled
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.final_events import FinalEvents
 from subadjacent.decision.machine import CLOSED, OPENED, EventChange, EventMachine, OngoingEvent
@@ -156,7 +156,8 @@ class SeriesAssessor:
         """Rows after its last by which an event of final evidence is known, at most."""
         if self._fitted is None or self._fitted.final is None:
             return 0
-        return FINAL_CLOSE_AFTER + 2 + self._fitted.blur + self._fitted.wait
+        settled = rows_until_settled(self._fitted.blur)
+        return FINAL_CLOSE_AFTER + 2 + settled + self._fitted.wait
 
     def _expect(self, events: Sequence[OngoingEvent]) -> None:
         self._final_events += [(event.last + self._wait, event) for event in events]
@@ -271,7 +272,8 @@ class SeriesAssessor:
             due = [event for at, event in self._final_events if at <= row]
             self._final_events = [(at, event) for at, event in self._final_events if at > row]
             for event in due:
-                changed += self.alarms.confirm(event, self.recent, interval)
+                exact = self._fitted is not None and self._fitted.decision.strongest is not None
+                changed += self.alarms.confirm(event, self.recent, interval, exact=exact)
         if self._unconfirmed and self._unconfirmed[0][0] <= row:
             due_numbers = [number for at, number in self._unconfirmed if at <= row]
             self._unconfirmed = [(at, number) for at, number in self._unconfirmed if at > row]
