@@ -138,7 +138,7 @@ class Explainer:
     def explain(
         self, first: int, last: int, most: int, *, view: str | None = None, permanent: bool = False
     ) -> Explanation:
-        """The ``most`` channels that explain an event best, and where these begin and end to depart.
+        """The ``most`` channels that explain an event best, and where these depart.
 
         An event is rows ``first`` to ``last``, both included, where scores stand out. Where scores
         are averages over rows, its channels tell better where it begins and ends.
