@@ -65,10 +65,13 @@ class EventMachine:
     ----------
     close_after
         Rows without a high-severity one after which an event is over.
+    only_new
+        Whether severity is that of what is new at a row, compared with the last event: it knows no
+        aftermath, and how severe an event still is does not follow from it.
     """
 
-    def __init__(self, close_after: int = CLOSE_AFTER) -> None:
-        self.close_after = close_after
+    def __init__(self, close_after: int = CLOSE_AFTER, *, only_new: bool = False) -> None:
+        self.close_after, self._only_new = close_after, only_new
         self.rows = 0
         self.opened = 0
         self.event: OngoingEvent | None = None
@@ -96,7 +99,7 @@ class EventMachine:
         for place in np.flatnonzero(is_high).tolist():
             row, own = self.rows + place, float(severity[place])
             changes += self._close_before(row)
-            if self.event is not None and _is_apart(self.event, row, own) and own >= 1:
+            if self.event is not None and not self._only_new and _is_apart(self.event, row, own):
                 changes += self._close(self.event, row)
             if self.event is None:
                 if own < 1:
@@ -113,7 +116,8 @@ class EventMachine:
 
     def _go_on(self, event: OngoingEvent, row: int, severity: float) -> list[EventChange]:
         """Add a row to the event; return the change of its alarm, if there is one."""
-        if _is_far(event, row) and severity < MIN_SHARE_OF_WORST * event.severity:
+        is_weak = severity < MIN_SHARE_OF_WORST * event.severity
+        if is_weak and _is_far(event, row) and not self._only_new:
             return []
         event.last = row
         if severity > event.severity:
@@ -136,7 +140,7 @@ class EventMachine:
 
     def _least_severity(self, row: int) -> float:
         """The severity by which an event opens an alarm at a row."""
-        if self._before is None:
+        if self._before is None or self._only_new:
             return 1.0
         last, severity = self._before
         return max(1.0, severity * math.exp((last - row) / AFTERMATH_ROWS))

@@ -128,7 +128,7 @@ class SeriesAssessor:
         self._count, self._entity, self.rules = len(channels), entity, rules
         self._fitted = fitted
         self.online = self._begin_online()
-        self.machine = EventMachine(rules.close_after)
+        self.machine = EventMachine(rules.close_after, only_new=True)
         profiles = None if fitted is None else fitted.profiles
         self.final: FinalEvents | None = None
         if fitted is not None and fitted.final is not None:
