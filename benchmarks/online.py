@@ -74,6 +74,11 @@ def scores(method: Method, entity: Labelled) -> Scores:
     return Scores(np.concatenate(learned.fitted.held_out), np.asarray(evidence.score))
 
 
+def beyond_1(scores: np.ndarray) -> np.ndarray:
+    excess: np.ndarray = np.maximum(scores - 1, 0)
+    return excess
+
+
 def forms(entity: Labelled) -> dict[str, float]:
     """Average precision of every form of the score."""
     with quiet():
@@ -90,8 +95,12 @@ def forms(entity: Labelled) -> dict[str, float]:
         "both, what lasts at 20 rows (taken)": new.in_unit(0.99) + lasting.beyond(20),
         "both, what lasts at 5 rows": new.in_unit(0.99) + lasting.beyond(5),
         "both, the higher one": np.maximum(new.in_unit(0.99), lasting.in_unit(0.99)),
+        "both at 20 rows, half of what is new": new.in_unit(0.99) / 2 + lasting.beyond(20),
+        "both at 20 rows, new at 99.9 %": new.in_unit(0.999) + lasting.beyond(20),
+        "both at 20 rows, new beyond 1": beyond_1(new.in_unit(0.99)) + lasting.beyond(20),
+        "both at 20 rows, 2-norm": np.hypot(new.in_unit(0.99), lasting.beyond(20)),
     }
-    return {form: average_precision(entity.labels, score) for form, score in found.items()}
+    return {form: average_precision(score, entity.labels) for form, score in found.items()}
 
 
 def of_set(name: str, root: Path) -> Iterator[Labelled]:

@@ -116,7 +116,7 @@ RECORDS = (
     ViewFacts(
         "short window",
         ONLINE,
-        "of a shape not seen lately",
+        "of a short shape not seen lately",
         "how far the last 4 rows are from the most similar ones of the recent past",
     ),
     ViewFacts(
@@ -128,7 +128,7 @@ RECORDS = (
     ViewFacts(
         "relation",
         ONLINE,
-        "not what the other channels predict",
+        "not what the other channels predicted lately",
         "what the other channels of the row do not explain",
         "against other channels, lately",
     ),

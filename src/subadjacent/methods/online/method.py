@@ -37,7 +37,7 @@ MIN_UNIT = 1.0
 ROWS_BEYOND = 20
 """Normal rows beyond the unit of what lasts: the rarest level that they can tell. A series that
 drifts has many such rows, and drifts on. With a hundredth of the rows beyond it, as for surprise,
-web services have three points of average precision less (benchmarks/reports/online.csv)."""
+web services have two points of average precision less (benchmarks/reports/online.csv)."""
 
 BLOCK = 4_096
 """Rows that are watched at a time, so that memory does not grow with the training rows."""
