@@ -95,9 +95,10 @@ def test_where_a_share_of_rows_was_requested_none_is_added_to_it_by_hand() -> No
     rule = Quantile(0.9).fit(np.arange(11.0))
     share = Decision(TraceThreshold(9.0, rule, BY_ENTITY), None, None)
     assert share.is_share_of_rows
-    assert decided([9.5, 0.0, 9.5], share).anomalous.tolist() == [True, False, True]
-    # the event is still one
-    assert rows_of(decided([9.5, 0.0, 9.5], share)) == [(0, 2)]
+    found = decided([20.0, 0.0, 9.5, 9.5], share)
+    assert found.anomalous.tolist() == [True, False, True, True]
+    # every run of rows is an event, and none an aftermath
+    assert rows_of(found) == [(0, 0), (2, 3)]
 
 
 def test_where_averages_blur_an_event_its_core_is_left_by_hand() -> None:

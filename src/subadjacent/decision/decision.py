@@ -31,7 +31,7 @@ from subadjacent.decision.base_threshold import BaseThreshold
 from subadjacent.decision.conformal import Conformal
 from subadjacent.decision.dynamic import dynamic_level
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.machine import CLOSE_AFTER, CLOSED, EventMachine, OngoingEvent
+from subadjacent.decision.machine import CLOSED, EventMachine, OngoingEvent
 from subadjacent.decision.normal import NormalScores
 from subadjacent.decision.recent_baseline import BaselineShift, RecentBaseline
 from subadjacent.decision.severity import SILENT_SEVERITY, severity
@@ -403,6 +403,13 @@ class Decision:
         """Whether a share of the rows was requested: no row between two of them counts."""
         return _is_share_of_rows(self.score.rule)
 
+    def machine(self) -> EventMachine:
+        """The machine that follows severities of final evidence.
+
+        Where a share of the rows was requested, every run of such rows is an event.
+        """
+        return EventMachine(0, only_new=True) if self.is_share_of_rows else EventMachine()
+
     def decide(
         self,
         evidence: Evidence,
@@ -411,7 +418,6 @@ class Decision:
         silent: Flags | None = None,
         *,
         blur: int = 0,
-        close_after: int = CLOSE_AFTER,
     ) -> RowDecisions:
         """Decide on the rows of one series.
 
@@ -427,14 +433,12 @@ class Decision:
             Rows in which a channel is missing for long or stuck, (T,); none if not given.
         blur
             Rows by which averaging spreads an event to either side; they are left out.
-        close_after
-            Rows without a high-severity one after which an event is over.
         """
         scores = np.asarray(evidence.score, dtype=np.float64)
         bounds = [(0, len(scores))] if segments is None else segments
         known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
         levels, p_values = self._in_hindsight(scores, known)
-        stream, machine = SeverityStream(self, entity, blur, levels), EventMachine(close_after)
+        stream, machine = SeverityStream(self, entity, blur, levels), self.machine()
         parts, events = [], []
         for first, last in bounds:
             strongest = None if evidence.strongest is None else evidence.strongest[first:last]
@@ -449,9 +453,6 @@ class Decision:
         anomalous = np.zeros(len(scores), dtype=bool)
         for event in events:
             anomalous[event.first : event.last + 1] = True
-        if self.is_share_of_rows:
-            # rows between those that stand out would exceed the requested share
-            anomalous &= everything.is_high
         return RowDecisions(scores, everything, events, anomalous, fits, bounds, p_values)
 
     def _in_hindsight(self, scores: Rows, known: Flags) -> tuple[Rows | None, Rows | None]:

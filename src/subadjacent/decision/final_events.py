@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from subadjacent.decision.decision import Decision, RowSeverity, SeverityStream
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.machine import CLOSED, EventMachine, OngoingEvent
+from subadjacent.decision.machine import CLOSED, OngoingEvent
 
 
 class FinalEvents:
@@ -30,7 +30,7 @@ class FinalEvents:
 
     def __init__(self, decision: Decision, entity: str | None, blur: int) -> None:
         self._severity = SeverityStream(decision, entity, blur)
-        self._machine = EventMachine()
+        self._machine = decision.machine()
         # of the rows whose evidence is not final yet: whether a channel is silent, a segment begins
         self._silent = np.zeros(0, dtype=bool)
         self._starts = np.zeros(0, dtype=bool)
