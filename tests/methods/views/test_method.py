@@ -19,8 +19,8 @@ from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.method import (
     MAX_CHANNELS,
-    MIN_ROWS,
     MIN_CHANNEL_UNIT,
+    MIN_ROWS,
     MIN_UNIT,
     EntityFit,
     ViewsMethod,
@@ -174,7 +174,7 @@ def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
 @as_they_are
 def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
     found = own_unit([np.zeros(50)], FULL)
-    assert found.unit == MIN_UNIT
+    assert found.unit == LEAST
     assert not found.scores.any()
 
 

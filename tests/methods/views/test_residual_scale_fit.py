@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from methods.views.squares import slow_holding_back, slow_joint_squares, slow_squares
 
+from methods.views.squares import slow_holding_back, slow_joint_squares, slow_squares
 from subadjacent.methods.views.residual_scale import (
     CHUNK,
     FLOOR,
