@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from contract.detectors import FIVE, ROW_BY_ROW, WRAPPED, quick
 from subadjacent import InputError, SubAdjacentError, TrainSeries, load
 from subadjacent.data.plant import Plant
+from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.silence import silent_rows
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import REGISTRY
@@ -197,20 +198,25 @@ def test_predict_alarms_and_labels_agree(
     rows = {"inches": test, "feet": in_feet(test)[100:]}
     found, predicted, alarms = detector.assess(rows), detector.predict(rows), detector.alarms(rows)
     assert alarms == found.alarms()
-    for entity, judgement in zip(rows, found.judgements, strict=True):
-        times = [times for alarm in alarms if alarm.entity == entity for times in alarm.occurrences]
-        named = sorted(row for first, last in times for row in range(first, last + 1))
-        assert named == np.flatnonzero(predicted[entity]).tolist() != []
+    for entity, evidence, judgement in zip(rows, found.evidence, found.judgements, strict=True):
+        assert len(judgement.events) == sum(alarm.entity == entity for alarm in alarms) > 0
         np.testing.assert_array_equal(found.anomalous[entity], predicted[entity])
-        again = detector.judge(
-            found.scores[entity], entity, silent=silent_rows_of(detector, rows[entity], entity)
-        )
+        silent = silent_rows_of(detector, rows[entity], entity)
+        again = detector.judge(evidence, entity, silent=silent)
         np.testing.assert_array_equal(again.anomalous, predicted[entity])
-        np.testing.assert_array_equal(again.normalized, judgement.normalized)
+        np.testing.assert_array_equal(again.severity, judgement.severity)
+        # each event is where rows are anomalous, and each such row is in one
+        covered = np.zeros(len(predicted[entity]), dtype=bool)
+        for event in judgement.events:
+            assert predicted[entity][[event.first, event.last]].all()
+            covered[event.first : event.last + 1] = True
+        assert covered[predicted[entity] > 0].all()
     parts = np.split(detector.decision_scores_, 2)
     labels = [
         detector.judge(
-            scores, entity, silent=silent_rows_of(detector, train[entity], entity)
+            Evidence.of_scores(scores),
+            entity,
+            silent=silent_rows_of(detector, train[entity], entity),
         ).anomalous
         for entity, scores in zip(train, parts, strict=True)
     ]
@@ -223,7 +229,8 @@ def test_alarms_are_explained_in_the_datas_own_units(
     mean, spread = train["inches"].mean(axis=0), train["inches"].std(axis=0)
     for alarm in detector.alarms({"inches": test}):
         assert alarm.duration == alarm.last + 1 - alarm.first
-        assert (alarm.first, alarm.last) == (alarm.occurrences[0][0], alarm.occurrences[-1][1])
+        assert 0 <= alarm.first <= alarm.peak <= alarm.last < len(test)
+        assert (alarm.start, alarm.end) == (alarm.first, alarm.last)
         for cause in alarm.causes:
             column = detector.channels_.index(cause.channel)
             assert cause.seen == test[cause.at, column]

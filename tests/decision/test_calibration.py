@@ -14,9 +14,9 @@ from sklearn.ensemble import IsolationForest
 from subadjacent.decision.calibration import check_threshold, fit_threshold
 from subadjacent.decision.threshold import (
     AlarmBudget,
+    AutoRate,
     BaseThreshold,
     ExtremeValue,
-    FalseShare,
     Fixed,
     Quantile,
     Threshold,
@@ -24,7 +24,7 @@ from subadjacent.decision.threshold import (
 )
 from subadjacent.errors import InputError
 
-EACH = [FalseShare(), ExtremeValue(), Quantile(0.9), Fixed(1.0), AlarmBudget(interval=60)]
+EACH = [AutoRate(), ExtremeValue(), Quantile(0.9), Fixed(1.0), AlarmBudget(interval=60)]
 
 
 class Labels(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

@@ -82,9 +82,8 @@ def test_a_detector_takes_it_by_name_and_decides_by_the_segment_itself() -> None
     later = np.random.default_rng(1).normal(size=(600, 3))
     later[300:305] += 15
     detector = SubPCADetector(contamination=DynamicLevel(), adapt_after=None).fit(rows)
-    assert detector.judge(detector.decision_function(later)).threshold == pytest.approx(
-        np.full(600, dynamic_level(detector.decision_function(later)))
-    )
+    found = detector.assess(later)
+    assert found.thresholds == pytest.approx(np.full(600, dynamic_level(found.scores)))
     assert detector.predict(later)[300:305].all()
     assert detector.predict(later).sum() < 60
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -200,4 +202,20 @@ def test_how_long_is_too_long_to_stand_still() -> None:
 def test_rows_of_a_later_segment() -> None:
     found = told(noise())
     later = found.later(100)
-    assert (later.row, later.onset) == (found.row + 100, found.onset + 100)
+    assert later == replace(
+        found, row=found.row + 100, onset=found.onset + 100, end=found.end + 100
+    )
+
+
+def test_a_departure_begins_and_ends_with_rows_that_are_out_by_hand() -> None:
+    column = changed(noise(), slice(FIRST + 10, LAST - 15), 9.0)
+    # a single row beside it is chance
+    column[TRAIN + FIRST - 10] = column[TRAIN + LAST + 10] = 9.0
+    found = told(column)
+    assert (found.onset, found.end, found.is_out) == (FIRST + 10, LAST - 16, True)
+    # unless there is no other; no value of uniform noise is out
+    uniform = np.random.default_rng(0).uniform(size=TRAIN + TEST)
+    single = told(changed(uniform, slice(FIRST + 7, FIRST + 8), 30.0))
+    assert (single.onset, single.end, single.is_out) == (FIRST + 7, FIRST + 7, True)
+    none = told(uniform)
+    assert (none.onset, none.end, none.is_out) == (FIRST, LAST - 1, False)

@@ -67,3 +67,17 @@ def test_a_channel_without_a_value_gets_its_first_one() -> None:
 def test_segments_begin_at_the_first_row_and_where_they_are_marked() -> None:
     assert rows(90, 20).segment_starts == (0, 10)
     assert rows(100, 5).segment_starts == (0,)
+
+
+def test_rows_are_kept_for_an_event_that_waits_for_its_explanation() -> None:
+    recent = RecentBuffer(2, wait=300)
+    for first in range(0, 4000, 100):
+        recent.add(rows(first, 100), None)
+    again = RecentBuffer.restore(*recent.state(), wait=300)
+    for buffer in (recent, again):
+        # a thousand rows up to one that came 300 rows ago, and no more of the latest
+        for row in (3699, 3999):
+            kept = buffer.until(row).values[:, 0]
+            assert (len(kept), kept[0], kept[-1]) == (ROWS_KEPT, row + 1 - ROWS_KEPT, row)
+        assert len(buffer.until(3500).values) == ROWS_KEPT + 300 - 499
+        assert buffer.label(0) == 4000 - ROWS_KEPT - 300

@@ -7,6 +7,7 @@ import json
 import logging
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,23 +21,26 @@ from sklearn.exceptions import NotFittedError
 from subadjacent.decision.adaptive import AdaptiveConformal
 from subadjacent.decision.calibration import fit_threshold
 from subadjacent.decision.conformal import Conformal
-from subadjacent.decision.extremes import cluster_peaks
+from subadjacent.decision.extremes import Tail, cluster_peaks
+from subadjacent.decision.normal import NormalScores
 from subadjacent.decision.threshold import (
     KINDS,
     AlarmBudget,
+    AutoRate,
     DynamicLevel,
     ExtremeValue,
-    FalseShare,
     Fixed,
     Quantile,
+    budget_text,
     choose_threshold,
+    requested_rate,
     threshold_from_dict,
 )
 from subadjacent.errors import InputError
 
 EACH = [
-    FalseShare(),
-    FalseShare(0.05),
+    AutoRate(),
+    AutoRate(1, most=0.01),
     ExtremeValue(),
     ExtremeValue(risk=1e-6, level=0.9),
     Quantile(),
@@ -75,26 +79,64 @@ def test_an_extreme_value_cuts_by_hand() -> None:
     assert threshold.threshold_ == pytest.approx(12)
 
 
-def test_a_share_of_false_alarms_cuts_by_hand() -> None:
+def test_an_automatic_rate_cuts_by_hand() -> None:
     # over the 0.98 quantile of 0, 1, …, 100, which is 98, there is one excursion, by 2: a third of
-    # one in 101 rows is above 98 + 2 * log(3)
-    assert FalseShare(1 / 3).fit(np.arange(101)).threshold_ == pytest.approx(98 + 2 * np.log(3))
+    # one in 101 rows is above 98 + 2 * log(3), one in 5,000 above 98 + 2 * log(5000 / 101)
+    scores = np.arange(101)
+    assert AutoRate(most=1).fit(scores).threshold_ == pytest.approx(98 + 2 * np.log(3))
+    assert AutoRate().fit(scores).threshold_ == pytest.approx(98 + 2 * np.log(5000 / 101))
     # it is never below what one row in a hundred exceeds
-    assert FalseShare(1).fit(np.arange(101)).threshold_ == 99
+    assert AutoRate(1, most=1).fit(scores).threshold_ == 99
+
+
+def test_an_entity_has_the_lower_of_its_own_level_and_that_of_all_by_hand() -> None:
+    # one excursion in a hundred rows: one in 5,000 rises by the logarithm of 50
+    quiet, restless = (
+        NormalScores(0.0, high, 1.0, 100, Tail(high, 0.0, scale, 0.01))
+        for high, scale in ((2.0, 1.0), (3.0, 4.0))
+    )
+    level = AutoRate().level
+    assert level(quiet, quiet) == pytest.approx(2 + np.log(50))
+    assert level(restless, quiet) == level(quiet, restless) == pytest.approx(2 + np.log(50))
+    assert level(restless, restless) == pytest.approx(3 + 4 * np.log(50))
+    # but no lower than what one normal row in a hundred exceeds, of either
+    high = replace(restless, high=9.0)
+    assert level(high, quiet) == level(quiet, high) == 9.0
 
 
 def test_rows_close_to_each_other_are_one_false_alarm() -> None:
     single, burst = np.zeros(10_000), np.zeros(10_000)
     for start in range(500, 10_000, 1000):
         single[start] = burst[start : start + 10] = 3
-    assert FalseShare().fit(single).threshold_ == FalseShare().fit(burst).threshold_
+    for rule in (AutoRate(), AlarmBudget(1, "1h", interval="1s")):
+        assert rule.fit(single).threshold_ == rule.fit(burst).threshold_
 
 
-def test_a_share_of_false_alarms_is_kept_by_a_single_alarm_on_fresh_rows() -> None:
+def test_an_automatic_rate_is_kept_on_fresh_rows() -> None:
     rng = np.random.default_rng(0)
-    threshold = FalseShare(1 / 3).fit(rng.exponential(size=50_000)).threshold_
+    threshold = AutoRate().fit(rng.exponential(size=50_000)).threshold_
     # of as many rows as were fitted on, a third of a time: 20 times as many, some seven
     assert 2 <= (rng.exponential(size=1_000_000) > threshold).sum() <= 20
+
+
+def test_the_requested_rate_and_its_half_by_hand() -> None:
+    for rule, rate in (
+        (AutoRate(), 1 / 5000),
+        (AutoRate(most=1), 1 / 3000),
+        (Quantile(0.75), 0.25),
+        (AlarmBudget(2, "1h", interval="1s"), 2 / 3600),
+        (ExtremeValue(1e-5), 1e-5),
+        (Fixed(3), None),
+        (DynamicLevel(), None),
+    ):
+        assert requested_rate(rule, rows=1000) == (None if rate is None else pytest.approx(rate))
+        half = rule.split()
+        if half is None:
+            assert isinstance(rule, ExtremeValue | Fixed | DynamicLevel)
+        else:
+            assert rate is not None
+            assert requested_rate(half, rows=1000) == pytest.approx(rate / 2)
+    assert budget_text(AlarmBudget(0.5, "2h")) == "0.5/7200s"
 
 
 def test_a_fixed_threshold_does_not_look() -> None:
@@ -106,14 +148,6 @@ def test_an_alarm_budget_cuts_by_hand() -> None:
     scores = np.tile(np.concatenate([np.zeros(198), [1, 3]]), 10)
     threshold = AlarmBudget(10 / np.e**2, per=2000, interval=1).fit(scores)
     assert threshold.threshold_ == pytest.approx(3 * 2)
-
-
-def test_a_long_excursion_is_one_alarm() -> None:
-    short, long = np.zeros(10_000), np.zeros(10_000)
-    for start in range(500, 10_000, 1000):
-        short[start] = long[start : start + 10] = 3
-    budget = AlarmBudget(1, "1h", interval="1s")
-    assert budget.fit(short).threshold_ == budget.fit(long).threshold_
 
 
 @pytest.mark.parametrize(
@@ -176,7 +210,7 @@ def test_awkward_scores_get_a_finite_threshold(threshold: Any) -> None:
 
 
 def test_constant_scores_are_no_alarms() -> None:
-    for threshold in (FalseShare(), ExtremeValue(), Quantile(), AlarmBudget(interval=60)):
+    for threshold in (AutoRate(), ExtremeValue(), Quantile(), AlarmBudget(interval=60)):
         assert not threshold.fit([5.0] * 200).predict([5.0] * 200).any()
 
 
@@ -185,7 +219,7 @@ SCORES = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=1, m
 
 @given(SCORES, SCORES)
 def test_predict_says_what_is_above_the_threshold(scores: list[float], new: list[float]) -> None:
-    each = (FalseShare(), ExtremeValue(), Quantile(0.7), Fixed(1.0), AlarmBudget(interval=60))
+    each = (AutoRate(), ExtremeValue(), Quantile(0.7), Fixed(1.0), AlarmBudget(interval=60))
     for threshold in each:
         labels = threshold.fit(scores).predict(new)
         assert labels.tolist() == [int(score > threshold.threshold_) for score in new]
@@ -195,7 +229,7 @@ def test_predict_says_what_is_above_the_threshold(scores: list[float], new: list
 def test_the_threshold_scales_with_the_scores(scores: list[float], scale: float) -> None:
     values = np.array(scores)
     budget = AlarmBudget(1, "1day", interval=60)
-    for threshold in (FalseShare(), ExtremeValue(), Quantile(0.7), budget):
+    for threshold in (AutoRate(), ExtremeValue(), Quantile(0.7), budget):
         plain = threshold.fit(values).threshold_
         near = 1e-6 * (1 + np.abs(values).max()) * scale
         assert threshold.fit(values * scale).threshold_ == pytest.approx(plain * scale, abs=near)
@@ -204,7 +238,7 @@ def test_the_threshold_scales_with_the_scores(scores: list[float], scale: float)
 @given(SCORES, st.floats(1e-9, 0.019), st.floats(1e-9, 0.019))
 def test_a_rarer_alarm_has_a_higher_threshold(scores: list[float], one: float, two: float) -> None:
     low, high = sorted((one, two))
-    assert FalseShare(low).fit(scores).threshold_ >= FalseShare(high).fit(scores).threshold_
+    assert AutoRate(low).fit(scores).threshold_ >= AutoRate(high).fit(scores).threshold_
     assert ExtremeValue(low).fit(scores).threshold_ >= ExtremeValue(high).fit(scores).threshold_
     assert Quantile(1 - low).fit(scores).threshold_ >= Quantile(1 - high).fit(scores).threshold_
 
@@ -236,14 +270,14 @@ def test_every_kind_is_saved_under_its_name() -> None:
         (
             {"kind": "magic"},
             (
-                "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
+                "kind of threshold must be one of auto_rate, extreme_value, quantile, fixed, "
                 "alarm_budget, dynamic_level, conformal, adaptive_conformal; got 'magic'"
             ),
         ),
         (
             {},
             (
-                "kind of threshold must be one of false_share, extreme_value, quantile, fixed, "
+                "kind of threshold must be one of auto_rate, extreme_value, quantile, fixed, "
                 "alarm_budget, dynamic_level, conformal, adaptive_conformal; got None"
             ),
         ),
@@ -278,9 +312,11 @@ def test_a_damaged_save_is_refused(saved: dict[str, Any], message: str) -> None:
             "risk must be below 0.02, the share of rows above level=0.98; got 0.05",
         ),
         (lambda: ExtremeValue(level=-1), "level must be a finite number of at least 0; got -1"),
-        (lambda: FalseShare(0), "share must be a finite number above 0; got 0"),
-        (lambda: FalseShare(1.5), "share must be at most 1; got 1.5"),
-        (lambda: FalseShare("few"), "share must be a finite number above 0; got 'few'"),
+        (lambda: AutoRate(0), "alarms must be a finite number above 0; got 0"),
+        (
+            lambda: AutoRate(most=1.5),
+            "most must be a finite number above 0 and of at most 1; got 1.5",
+        ),
         (lambda: Fixed(np.nan), "value must be a finite number; got nan"),
         (lambda: AlarmBudget(0), "alarms must be a finite number above 0; got 0"),
         (lambda: AlarmBudget(run=0), "run must be a whole number of at least 1; got 0"),
@@ -346,7 +382,7 @@ def test_an_interval_is_added_to_a_copy() -> None:
 @pytest.mark.parametrize(
     ("contamination", "threshold"),
     [
-        ("auto", FalseShare(1 / 3)),
+        ("auto", AutoRate(1 / 3, most=1 / 5000)),
         (0.25, Quantile(0.75)),
         (np.float32(0.25), Quantile(0.75)),
         (0.5, Quantile(0.5)),

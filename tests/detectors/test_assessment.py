@@ -15,29 +15,28 @@ from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import learn_profiles
-from subadjacent.decision.decision import Decision
+from subadjacent.decision.decision import Decision, TraceThreshold
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.normal import NormalScores
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
 
-NORMAL = NormalScores(1.0, 2.0, 0.5, 100, Tail(2.0, 0.0, 1.0, 0.01))
-DECISION = Decision(2.0, None, PerEntity(NORMAL, {}), None)
+NORMAL = NormalScores(1.0, 2.0, 0.5, 4, Tail(2.0, 0.0, 1.0, 0.01))
+DECISION = Decision(TraceThreshold(2.0, None, PerEntity(NORMAL, {})), None, None)
 
 
 def by_hand(
     score: Any = (1.0, 2.0, 3.0, 1.0, 5.0, 1.0),
     blur: int = 0,
     expected: bool = True,
-    hindsight: bool = False,
 ) -> Assessment:
     """Six rows of two channels; the threshold is 2, a typical row scores 1."""
-    rows = np.arange(12.0).reshape(6, 2)
     score = np.array(score)
+    rows = np.arange(2.0 * len(score)).reshape(-1, 2)
     by_channel = np.column_stack([score, 10 * score])
     evidence = Evidence(score, by_channel, rows + 100 if expected else None, {"level": score / 2})
-    judgement = DECISION.decide(score, blur=blur, hindsight=hindsight)
+    judgement = DECISION.decide(evidence, blur=blur, close_after=0)
     habits = learn_profiles(TrainSeries(rows))
     return Assessment(read(rows), (evidence,), (judgement,), (habits,))
 
@@ -45,7 +44,10 @@ def by_hand(
 def test_everything_is_read_off_the_evidence_by_hand() -> None:
     found = by_hand()
     assert found.scores.tolist() == [1.0, 2.0, 3.0, 1.0, 5.0, 1.0]
-    assert found.normalized_scores.tolist() == [0.0, 1.0, 2.0, 0.0, 4.0, 0.0]
+    # beyond the threshold, decades of a tail with a scale of 1 and a shape of 0.1
+    decades = np.log([1.1, 1.3]) / (0.1 * np.log(10))
+    assert found.normalized_scores[[0, 1, 3, 5]].tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert found.normalized_scores[[2, 4]].tolist() == pytest.approx(1 + decades)
     # a row at the threshold is not anomalous
     assert found.anomalous.tolist() == [0, 0, 1, 0, 1, 0]
     assert found.thresholds.tolist() == [2.0] * 6
@@ -57,30 +59,20 @@ def test_everything_is_read_off_the_evidence_by_hand() -> None:
 
 
 def test_alarms_by_hand() -> None:
-    first, second = by_hand().alarms(again=0)
-    assert (first.first, first.last, first.score, first.severity) == (2, 2, 3.0, 2.0)
-    assert (second.first, second.last, second.score, second.severity) == (4, 4, 5.0, 4.0)
+    found = by_hand()
+    first, second = found.alarms(again=0)
+    assert (first.first, first.last, first.score) == (2, 2, 3.0)
+    assert (second.first, second.last, second.score) == (4, 4, 5.0)
+    assert [one.severity for one in (first, second)] == found.normalized_scores[[2, 4]].tolist()
     # the second channel is ten times as unusual
     cause = second.causes[0]
     assert (cause.channel, cause.at, cause.score) == ("channel_1", 4, 50.0)
-    # all rows are near an alarm: what was usual in training is expected, the middle of 1 to 11
+    # all rows are near an alarm: the range of training is expected, the middle of 1 to 11
     assert (cause.seen, cause.expected) == (9.0, 6.0)
-    # one row lies between them
-    (joined,) = by_hand().alarms(gap=1, channels=1)
-    assert (joined.first, joined.last, joined.peak) == (2, 4, 4)
-    assert (joined.occurrences, joined.times) == (((2, 4),), 1)
-    assert len(joined.causes) == 1
-    assert by_hand().alarms(gap=0, shortest=2) == []
+    assert [len(one.causes) for one in found.alarms(channels=1)] == [1, 1]
+    assert found.alarms(shortest=2) == []
     # the same channels again, soon
-    (again,) = by_hand().alarms(gap=0)
-    assert (again.first, again.last, again.duration) == (2, 4, 3)
-    assert (again.occurrences, again.times) == (((2, 2), (4, 4)), 2)
-
-
-def test_in_hindsight_rows_between_two_of_an_event_are_its_own() -> None:
-    found = by_hand(hindsight=True)
-    assert found.anomalous.tolist() == [0, 0, 1, 1, 1, 0]
-    assert [alarm.occurrences for alarm in found.alarms()] == [((2, 4),)]
+    assert [(one.repeat_of, one.repeat) for one in found.alarms()] == [(None, 1), (1, 2)]
 
 
 def test_where_averages_blur_an_event_its_core_is_alarmed_by_hand() -> None:
@@ -93,15 +85,15 @@ def test_where_averages_blur_an_event_its_core_is_alarmed_by_hand() -> None:
 
 
 def test_a_model_that_does_not_fit_is_named_by_hand() -> None:
-    table = read({"a": np.zeros((10, 1)), "b": np.zeros((10, 1)), "c": np.zeros((10, 1))})
-    scores = [np.r_[np.full(high, 9.0), np.ones(10 - high)] for high in (3, 4, 10)]
+    # most rows are unlike training, and at least as many as the four fitted on
+    table = read({name: np.zeros((8, 1)) for name in "abc"})
+    scores = [np.r_[np.full(high, 9.0), np.ones(8 - high)] for high in (4, 5, 8)]
     evidence = tuple(Evidence(score, score[:, None], None, {}) for score in scores)
-    judgements = tuple(DECISION.decide(score) for score in scores)
+    judgements = tuple(map(DECISION.decide, evidence))
     habits = tuple(learn_profiles(one) for one in table.series)
     assert Assessment(table, evidence, judgements, habits).misfits == ["b", "c"]
     assert by_hand((9.0,) * 6).misfits == [None]
-    assert by_hand().misfits == [None]
-    assert by_hand((1.0, 1.0, 9.0, 1.0, 1.0, 1.0)).misfits == []
+    assert by_hand((9.0,) * 3).misfits == by_hand().misfits == []
 
 
 def test_nothing_is_expected_where_a_model_expects_nothing() -> None:
@@ -119,8 +111,8 @@ def test_a_detector_says_what_its_assessment_says(
         (detector.predict(plant.test), found.anomalous),
         (detector.predict_proba(plant.test), found.probabilities),
         (detector.explain(plant.test), found.by_channel),
-        (detector.judge(found.scores).anomalous, found.anomalous),
-        (detector.judge(found.scores).threshold, found.thresholds),
+        (detector.judge(found.evidence[0]).anomalous, found.anomalous),
+        (detector.judge(found.evidence[0]).rows.threshold, found.thresholds),
     ]
     for said, read_off in pairs:
         np.testing.assert_array_equal(said, read_off)
@@ -164,32 +156,26 @@ def test_alarms_do_not_reach_across_a_gap() -> None:
     assert any(alarm.first == 200 for alarm in alarms)
 
 
-def covered(found: Assessment, **options: Any) -> np.ndarray:
-    """1 for every row of an occurrence of an alarm."""
-    rows = np.zeros(len(found.scores), dtype=int)
-    for alarm in found.alarms(**options):
-        assert alarm.duration == alarm.last - alarm.first + 1
-        assert alarm.severity > 1
-        assert alarm.score == found.scores[alarm.peak]
-        for first, last in alarm.occurrences:
-            rows[first : last + 1] = 1
-    return rows
-
-
 @pytest.mark.parametrize("lookahead", ["full", 0])
-def test_alarms_are_of_the_very_rows_that_are_anomalous(plant: Plant, lookahead: int | str) -> None:
+def test_alarms_are_of_the_events_that_rows_are_anomalous_in(
+    plant: Plant, lookahead: int | str
+) -> None:
     found = SubAdjacentDetector(lookahead=lookahead).fit(plant.train).assess(plant.test)
+    (judgement,), alarms = found.judgements, found.alarms()
     assert 0 < found.anomalous.sum() < 1000
-    for options in ({}, {"gap": 0}, {"again": 0}, {"channels": 0}):
-        np.testing.assert_array_equal(covered(found, **options), found.anomalous)
-    # what is joined further covers more, what is left out less
-    assert covered(found, gap=30).sum() > found.anomalous.sum()
-    assert covered(found, shortest=10).sum() < found.anomalous.sum()
-
-
-def test_causal_alarms_cover_exactly_the_rows_above_the_threshold(plant: Plant) -> None:
-    found = SubAdjacentDetector(lookahead=0).fit(plant.train).assess(plant.test)
-    np.testing.assert_array_equal(covered(found), found.scores > found.thresholds)
+    assert len(alarms) == len(judgement.events)
+    covered = np.zeros(1000, dtype=int)
+    for number, (alarm, event) in enumerate(zip(alarms, judgement.events, strict=True), 1):
+        covered[event.first : event.last + 1] = 1
+        assert (alarm.number, alarm.severity, alarm.state) == (number, event.severity, "closed")
+        assert alarm.severity == found.normalized_scores[event.first : event.last + 1].max() > 1
+        assert alarm.score == found.scores[event.peak]
+        # its rows are where channels depart: at, or near, those where scores stand out
+        assert alarm.first <= event.last + 60
+        assert event.first - 60 <= alarm.last
+    np.testing.assert_array_equal(covered, found.anomalous)
+    for options in ({"again": 0}, {"channels": 0}):
+        assert len(found.alarms(**options)) == len(alarms)
 
 
 def test_explanations_have_a_value_for_every_row_and_channel(

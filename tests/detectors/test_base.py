@@ -43,34 +43,39 @@ def test_a_row_at_the_threshold_is_not_marked(plant: Plant) -> None:
     # nothing is followed, and no row is judged by others
     detector = fit(plant.train, adapt_after=None, lookahead=0)
     detector.threshold_ = float(detector.decision_function(plant.test)[500])
-    assert detector.predict(plant.test)[500] == 0
-    assert not any(
-        first <= 500 <= last
-        for alarm in detector.alarms(plant.test)
-        for first, last in alarm.occurrences
-    )
+    found = detector.assess(plant.test)
+    assert not found.judgements[0].rows.is_high[500]
+    assert found.normalized_scores[500] == pytest.approx(1)
 
 
-def test_normalized_score_is_one_at_the_threshold_and_zero_at_a_typical_row(
-    plant: Plant,
-) -> None:
+def test_a_severity_is_one_at_the_threshold_and_zero_at_a_typical_row(plant: Plant) -> None:
     detector = fit(plant.train, adapt_after=None)
-    scores, found = detector.decision_function(plant.test), detector.assess(plant.test)
-    normalized, threshold = detector.normalized_score(plant.test), found.thresholds[0]
-    np.testing.assert_array_equal(normalized > 1, scores > threshold)
-    typical = detector.normal_scores_.pooled.typical
-    np.testing.assert_allclose(normalized, (scores - typical) / (threshold - typical))
-    np.testing.assert_array_equal(detector.judge(scores).normalized, normalized)
+    # a threshold by hand: scores alone count
+    detector.threshold_ *= 1.0 + 1e-9
+    found = detector.assess(plant.test)
+    severity, scores, threshold = found.normalized_scores, found.scores, detector.threshold_
+    np.testing.assert_array_equal(severity > 1, scores > threshold)
+    typical, below = detector.normal_scores_.pooled.typical, scores <= threshold
+    np.testing.assert_allclose(severity[below], ((scores - typical) / (threshold - typical))[below])
+    np.testing.assert_array_equal(np.argsort(severity), np.argsort(scores))
+    np.testing.assert_array_equal(detector.judge(found.evidence[0]).severity, severity)
 
 
-def test_on_a_series_that_moved_zero_is_what_it_did_lately(plant: Plant) -> None:
-    detector = fit(plant.train, lookahead=0, adapt_after=50)
+def test_a_channel_that_stands_out_counts_beside_the_score(plant: Plant) -> None:
+    detector = fit(plant.train, adapt_after=None)
+    assert detector.strongest_ is not None
+    found = detector.assess(plant.test)
+    strongest = found.evidence[0].strongest
+    assert strongest is not None
+    own = (found.scores > found.thresholds) | (strongest > detector.strongest_.level(None))
+    np.testing.assert_array_equal(found.normalized_scores > 1, own)
+
+
+def test_on_a_series_that_moved_zero_is_its_recent_baseline(plant: Plant) -> None:
+    detector = fit(plant.train, adapt_after=50)
     found = detector.assess(plant.test + 10 * plant.train.std(axis=0))
-    shift = found.judgements[0].baseline.shift
+    shift = found.judgements[0].rows.shift
     assert (shift[200:] > 1).all()
-    span = found.thresholds[0] - detector.normal_scores_.pooled.typical
-    lowered = found.scores - shift - detector.normal_scores_.pooled.typical
-    np.testing.assert_allclose(found.normalized_scores, lowered / span)
     np.testing.assert_allclose(found.thresholds, found.thresholds[0] + shift)
 
 
@@ -92,10 +97,11 @@ def test_fit_predict_is_fit_and_then_predict(plant: Plant) -> None:
 
 def test_the_threshold_may_be_changed_after_fitting(plant: Plant) -> None:
     detector = fit(plant.train, lookahead=0, adapt_after=None)
-    assert detector.decision.rule is not None
+    assert detector.decision.score.rule is not None
     detector.threshold_ = float(np.quantile(detector.decision_function(plant.train), 0.5))
-    assert detector.predict(plant.train).mean() == pytest.approx(0.5, abs=0.01)
-    assert detector.decision.rule is None
+    above = detector.normalized_score(plant.train) > 1
+    assert above.mean() == pytest.approx(0.5, abs=0.01)
+    assert detector.decision.score.rule is detector.decision.strongest is None
     assert (detector.assess(plant.test).thresholds == detector.threshold_).all()
 
 
@@ -114,11 +120,11 @@ def test_a_threshold_changed_after_fitting_holds_for_all_entities(plant: Plant) 
 def test_one_is_the_threshold_even_where_that_is_below_a_typical_row(
     plant: Plant, contamination: Any
 ) -> None:
-    detector = fit(plant.train, contamination=contamination, lookahead=0)
-    flagged = detector.predict(plant.test) == 1
-    np.testing.assert_array_equal(detector.normalized_score(plant.test) > 1, flagged)
-    np.testing.assert_array_equal(detector.predict_proba(plant.test)[:, 1] > 0.5, flagged)
-    assert np.abs(detector.normalized_score(plant.test)).max() < 1e5
+    found = fit(plant.train, contamination=contamination, adapt_after=None).assess(plant.test)
+    flagged = found.judgements[0].rows.severity > 1
+    np.testing.assert_array_equal(found.probabilities[:, 1] > 0.5, flagged)
+    assert flagged[found.scores > found.thresholds].all()
+    assert np.abs(found.normalized_scores).max() < 1e5
 
 
 def test_a_series_below_the_threshold_has_no_alarms(plant: Plant) -> None:
@@ -313,15 +319,16 @@ def test_fitting_leaves_the_input_and_the_global_generator_alone(plant: Plant) -
 # ---- thresholds
 
 
-def test_contamination_as_a_share_is_the_share_of_held_out_rows_above(plant: Plant) -> None:
+def test_half_of_a_requested_share_is_that_of_held_out_scores_above(plant: Plant) -> None:
     detector = fit(plant.train, contamination=0.1)
-    above = detector.decision_scores_ > detector.threshold_
-    assert above.mean() == pytest.approx(0.1, abs=0.01)
-    # rows between two anomalous ones count with them; those beside the core of an event do not
-    assert detector.labels_.mean() == pytest.approx(0.1, abs=0.05)
-    # where no row is judged by others, as many are anomalous
+    # the other half is that of the strongest channel
+    assert (detector.decision_scores_ > detector.threshold_).mean() == pytest.approx(0.05, abs=0.01)
+    assert detector.strongest_ is not None
+    assert detector.decision.period(None) == pytest.approx(10)
+    # without one, all of it
     causal = fit(plant.train, contamination=0.1, lookahead=0, adapt_after=None)
-    assert causal.labels_.mean() == pytest.approx(0.1, abs=0.01)
+    (held_out,) = causal.held_out_scores_
+    assert (held_out > causal.threshold_).mean() == pytest.approx(0.1, abs=0.01)
 
 
 def test_a_budget_of_alarms_takes_the_interval_from_the_clock(plant: Plant) -> None:
@@ -352,8 +359,9 @@ def test_a_threshold_object_of_another_library_is_accepted(plant: Plant) -> None
 
     half = Half()
     detector = fit(plant.train, contamination=half, lookahead=0, adapt_after=None)
-    # the rows of the warm-up are not held out, and score lower
-    assert detector.labels_.mean() == pytest.approx(0.5, abs=0.06)
+    (held_out,) = detector.held_out_scores_
+    assert (held_out > detector.threshold_).mean() == pytest.approx(0.5, abs=0.01)
+    assert detector.strongest_ is None
     assert not hasattr(half, "cut"), "the caller's object must not be changed"
 
 

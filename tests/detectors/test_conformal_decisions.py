@@ -16,7 +16,8 @@ import subadjacent
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.data.entities import PerEntity
 from subadjacent.decision.conformal import cluster_size, conformal_p_values
-from subadjacent.decision.decision import Decision
+from subadjacent.decision.decision import Decision, RowDecisions, TraceThreshold
+from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.normal import NormalScores
 from subadjacent.errors import ModelFileError
@@ -38,7 +39,11 @@ def rows(seed: int, n: int = 400) -> np.ndarray:
 
 
 def decision(rule: Any, adapt_after: int | None = None) -> Decision:
-    return Decision(rule.threshold_, rule, NORMAL, adapt_after)
+    return Decision(TraceThreshold(rule.threshold_, rule, NORMAL), None, adapt_after)
+
+
+def decided(by: Decision, scores: np.ndarray, **how: Any) -> RowDecisions:
+    return by.decide(Evidence.of_scores(scores), **how)
 
 
 @pytest.mark.parametrize("cluster", [None, 1, 2.5])
@@ -78,7 +83,7 @@ def test_rows_between_alarms_are_added_to_blocks_but_not_to_a_share_of_rows() ->
         (AdaptiveConformal(0.05), [20, 25]),
         (Conformal(0.2, block=20, cluster=1), list(range(20, 26))),
     ):
-        found = decision(rule.fit(normal)).decide(scores)
+        found = decided(decision(rule.fit(normal)), scores)
         assert np.flatnonzero(found.anomalous).tolist() == expected
 
 
@@ -86,12 +91,12 @@ def test_an_adaptive_level_is_followed_row_by_row_in_the_decision() -> None:
     rng = np.random.default_rng(0)
     rule = AdaptiveConformal(0.05).fit(rng.normal(size=300))
     scores = rng.normal(size=500) * np.linspace(1, 3, 500)
-    found = decision(rule).decide(scores)
-    np.testing.assert_array_equal(found.threshold, rule.follow(scores).levels)
+    found = decided(decision(rule), scores)
+    np.testing.assert_array_equal(found.rows.threshold, rule.follow(scores).levels)
     np.testing.assert_array_equal(found.anomalous, rule.predict(scores))
     np.testing.assert_array_equal(found.p_values, rule.follow(scores).p_values)
-    np.testing.assert_array_equal(found.normalized > 1, found.anomalous)
-    assert len(np.unique(found.threshold)) > 10
+    np.testing.assert_array_equal(found.severity > 1, found.anomalous)
+    assert len(np.unique(found.rows.threshold)) > 10
 
 
 def test_rows_without_values_are_left_out_of_what_is_followed() -> None:
@@ -100,13 +105,15 @@ def test_rows_without_values_are_left_out_of_what_is_followed() -> None:
     scores, silent = rng.normal(size=200), np.zeros(200, dtype=bool)
     silent[50:80] = True
     scores[silent] = 1e6
-    found = decision(rule).decide(scores, silent=silent)
-    np.testing.assert_array_equal(found.threshold[~silent], rule.follow(scores[~silent]).levels)
+    found = decided(decision(rule), scores, silent=silent)
+    np.testing.assert_array_equal(
+        found.rows.threshold[~silent], rule.follow(scores[~silent]).levels
+    )
     assert found.anomalous[silent].all()
     # all of them silent, and none at all
-    assert decision(rule).decide(scores[:5], silent=np.ones(5, dtype=bool)).p_values is None
-    assert decision(rule).decide(scores[:0]).anomalous.tolist() == []
-    assert decision(Conformal(0.1).fit(scores)).decide(scores[:0]).anomalous.tolist() == []
+    assert decided(decision(rule), scores[:5], silent=np.ones(5, dtype=bool)).p_values is None
+    assert decided(decision(rule), scores[:0]).anomalous.tolist() == []
+    assert decided(decision(Conformal(0.1).fit(scores)), scores[:0]).anomalous.tolist() == []
 
 
 @pytest.mark.parametrize("adapt_after", [None, 20])
@@ -114,8 +121,8 @@ def test_what_the_series_did_lately_only_ever_raises_p_values(adapt_after: int |
     rng = np.random.default_rng(0)
     rule = Conformal(0.05).fit(rng.normal(size=500))
     scores = rng.normal(size=500) + np.repeat([0, 4], 250)
-    plain = decision(rule).decide(scores).p_values
-    found = decision(rule, adapt_after).decide(scores).p_values
+    plain = decided(decision(rule), scores).p_values
+    found = decided(decision(rule, adapt_after), scores).p_values
     assert plain is not None
     assert found is not None
     assert (found >= plain).all()

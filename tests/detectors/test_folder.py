@@ -27,7 +27,7 @@ from subadjacent import (
 )
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
-from subadjacent.detectors.folder import Saved, save_folder
+from subadjacent.detectors.folder import OLDEST, SCHEMA, Saved, save_folder
 
 SMALL = {"window": 5, "components": 3, "smoothing": 3}
 # normal scores as a folder holds them
@@ -245,7 +245,7 @@ def test_a_schema_that_is_none_is_damage_and_not_newer(folder: Path) -> None:
 
 def test_another_schema_is_refused_with_the_way_out(folder: Path) -> None:
     for schema, said in (
-        (4, r"has schema 4; .* reads schema 2 to 3: upgrade"),
+        (SCHEMA + 1, rf"has schema {SCHEMA + 1}; .* reads schema {OLDEST} to {SCHEMA}: upgrade"),
         (1, r"has schema 1, of an earlier .*: fit the detector anew"),
     ):
         edit(folder / "detector.json", schema=schema)

@@ -59,7 +59,7 @@ def test_each_says_what_one_by_itself_says(rows: int) -> None:
 
 
 def as_text(alarms: list[Any]) -> list[tuple[Any, ...]]:
-    return [(one.entity, one.occurrences, one.sentence) for one in alarms]
+    return [(one.entity, one.first, one.last, one.sentence) for one in alarms]
 
 
 def test_a_detector_that_was_fitted_before_stays_as_it_was() -> None:

@@ -36,6 +36,13 @@ from subadjacent.runtime import Runtime
 COLUMNS = ["a", "b", "c", "d"]
 
 
+def joined(parts: list[Evidence]) -> Evidence:
+    """Evidence on parts of a series as that on the whole: scores and strongest channels."""
+    strongest = [part.strongest for part in parts if part.strongest is not None]
+    score = np.concatenate([part.score for part in parts])
+    return Evidence.of_scores(score, np.concatenate(strongest) if strongest else None)
+
+
 def frame(values: np.ndarray, gap_at: int | None = None) -> pl.DataFrame:
     start = datetime(2026, 1, 1)
     times = [start + timedelta(minutes=row) for row in range(len(values))]
@@ -112,7 +119,7 @@ class BlocksDetector(BaseDetector):
 def in_parts(detector: BaseDetector, rows: pl.DataFrame, part: int, least: int = 1) -> np.ndarray:
     scorer = PiecewiseScorer(detector, least=least)
     parts = [scorer.push(rows[at : at + part]) for at in range(0, len(rows), part)]
-    return np.concatenate([*parts, scorer.finish()])
+    return joined([*parts, scorer.finish()]).score
 
 
 @pytest.mark.parametrize(
@@ -186,10 +193,10 @@ def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
     rows = frame(values, gap_at=433)
     scorer = PiecewiseScorer(detector)
     parts = [scorer.push(rows[at : at + part]) for at in range(0, 1000, part)]
-    scores = np.concatenate([*parts, scorer.finish()])
-    np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-4, atol=1e-5)
+    found = joined([*parts, scorer.finish()])
+    np.testing.assert_allclose(found.score, detector.decision_function(rows), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(scorer.silent, missing)
-    judged = detector.judge(scores, None, list(pairwise([*scorer.starts, 1000])), scorer.silent)
+    judged = detector.judge(found, None, list(pairwise([*scorer.starts, 1000])), scorer.silent)
     (whole,) = detector.assess(rows).judgements
     np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
     assert whole.anomalous[missing].all()
@@ -224,7 +231,7 @@ def test_any_gaps_in_any_parts_are_scored_as_the_whole(
         rows, least = frame(values, gap_at=break_at), 5
     scorer = PiecewiseScorer(detector, least=least)
     parts = [scorer.push(rows[at : at + part]) for at in range(0, 80, part)]
-    scores = np.concatenate([*parts, scorer.finish()])
+    scores = joined([*parts, scorer.finish()]).score
     (series,) = detector._read(rows).series
     np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-9, atol=1e-9)
     assert scorer.starts == list(series.starts)
@@ -240,9 +247,9 @@ def test_scores_come_once_no_row_to_come_can_change_them(plant: Plant, lookahead
     assert ahead <= lookahead
     scorer, rows = PiecewiseScorer(detector), frame(plant.test)
     # what is missing in the last ten rows may yet be so for long
-    assert len(scorer.push(rows[:300])) == 300 - ahead - detector.fill_limit
-    assert len(scorer.push(rows[300:310])) == 10
-    assert len(scorer.finish()) == ahead + detector.fill_limit
+    assert len(scorer.push(rows[:300]).score) == 300 - ahead - detector.fill_limit
+    assert len(scorer.push(rows[300:310]).score) == 10
+    assert len(scorer.finish().score) == ahead + detector.fill_limit
 
 
 @pytest.mark.parametrize("part", [1, 97])
@@ -268,13 +275,13 @@ def test_what_comes_in_parts_is_judged_as_the_whole(plant: Plant) -> None:
     rows = frame(plant.test, gap_at=433)
     scorer = PiecewiseScorer(detector, least=50)
     parts = [scorer.push(rows[at : at + 97]) for at in range(0, 1000, 97)]
-    scores = np.concatenate([*parts, scorer.finish()])
+    found = joined([*parts, scorer.finish()])
     segments = list(pairwise([*scorer.starts, 1000]))
     (whole,) = detector.assess(rows).judgements
     assert segments == list(whole.segments)
-    judged = detector.judge(scores, segments=segments)
+    judged = detector.judge(found, segments=segments)
     np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
-    np.testing.assert_allclose(judged.normalized, whole.normalized, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(judged.severity, whole.severity, rtol=1e-3, atol=1e-3)
 
 
 def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) -> None:
@@ -283,9 +290,9 @@ def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) ->
     scorer = PiecewiseScorer(detector, least=50)
     # one step, of five hours: by itself it would be the interval
     parts = [scorer.push(rows[:2]), *(scorer.push(rows[at : at + 2]) for at in range(2, 1000, 2))]
-    assert not any(len(part) for part in parts[:24])
-    assert len(parts[24])
-    scores = np.concatenate([*parts, scorer.finish()])
+    assert not any(len(part.score) for part in parts[:24])
+    assert len(parts[24].score)
+    scores = joined([*parts, scorer.finish()]).score
     wanted = detector.decision_function(rows)
     np.testing.assert_allclose(scores, wanted, rtol=1e-4, atol=1e-5)
 
@@ -329,7 +336,7 @@ def test_no_more_is_kept_however_long_a_channel_is_missing(plant: Plant) -> None
 
 
 def test_nothing_pushed_is_nothing_scored(detector: SubAdjacentDetector) -> None:
-    assert PiecewiseScorer(detector).finish().tolist() == []
+    assert PiecewiseScorer(detector).finish().score.tolist() == []
 
 
 @pytest.mark.parametrize("detector", [BlocksDetector(whole=True), RandomDetector()], ids=str)

@@ -449,6 +449,8 @@ class Decision:
             events += [change.event for change in changes if change.state == CLOSED]
             parts.append(rows)
         everything = RowSeverity.joined(parts) if parts else _NO_ROWS
+        if isinstance(self.score.rule, Conformal) and known.any():
+            p_values = self.score.rule.p_values(scores - everything.shift)
         fits = _fits(everything.unlike[known], self.score.normal.of(entity).rows)
         anomalous = np.zeros(len(scores), dtype=bool)
         for event in events:
@@ -466,8 +468,6 @@ class Decision:
         if isinstance(rule, DynamicLevel):
             level = dynamic_level(scores[known], rule.step)
             return np.full(int(known.sum()), level), None
-        if isinstance(rule, Conformal):
-            return None, rule.p_values(scores)
         return None, None
 
 

@@ -1,4 +1,4 @@
-"""SilentRows channels: missing for long, or stuck at one value though they never were.
+"""Silent channels: missing for long, or stuck at one value though they never were.
 
 Such rows are anomalous whatever their score. A value that stays the same is no surprise to any
 model, and a missing one is not seen by it.

@@ -1,6 +1,6 @@
 """Channels that say nothing while rows come in: gaps are filled, long ones and stuck ones found.
 
-The rules are those of a batch (``data.gaps``, ``scoring.silence``), less what only later rows
+The rules are those of a batch (``data.gaps``, ``decision.silence``), less what only later rows
 could tell: a gap counts as long from the row by which it is too long, not from its first.
 
 Shapes: B rows that come together, C channels.

@@ -22,9 +22,10 @@ def severities(**by_row: float) -> np.ndarray:
 def test_an_event_is_not_learned_from_until_it_is_over() -> None:
     new, ongoing = severities(row5=1.2), severities(row9=0.8, row20=0.6)
     rule = LearningRule()
-    normal, accepted = rule.follow(0, new[:100], ongoing[:100], may_accept=True)
+    normal, goes_on, accepted = rule.follow(0, new[:100], ongoing[:100], may_accept=True)
     # row 20 is below 0.7: the last high row is the ninth
     assert np.flatnonzero(~normal).tolist() == list(range(5, 9 + CLOSE_AFTER + 1))
+    assert np.flatnonzero(goes_on).tolist() == [5, 9]
     assert accepted is None
 
 
@@ -44,10 +45,18 @@ def test_what_lasts_is_the_new_normal_where_that_is_allowed() -> None:
     new, ongoing = severities(row5=1.2), np.ones(400)
     rule = LearningRule()
     assert rule.follow(0, new[:310], ongoing[:310], may_accept=False).accepted is None
-    normal, accepted = rule.follow(310, new[310:316], ongoing[310:316], may_accept=True)
-    assert (accepted, normal.any()) == (5, False)
+    normal, goes_on, accepted = rule.follow(310, new[310:316], ongoing[310:316], may_accept=True)
+    assert (accepted, normal.any(), goes_on.all()) == (5, False, True)
     assert ADAPT_AFTER <= 316 - 5
     assert rule.follow(316, new[316:], ongoing[316:], may_accept=True).normal.all()
+
+
+def test_how_long_it_must_last_can_be_set() -> None:
+    new, ongoing = severities(row5=1.2), np.ones(400)
+    for after, rows, accepted in ((50, 54, None), (50, 55, 5), (None, 400, None)):
+        rule = LearningRule(adapt_after=after)
+        found = rule.follow(0, new[:rows], ongoing[:rows], may_accept=True)
+        assert found.accepted == accepted
 
 
 def test_rows_one_by_one_and_at_once_are_followed_alike_and_a_state_goes_on() -> None:

@@ -37,6 +37,11 @@ def left(seed: int, lengths: Sequence[int] = (120,), judged: slice = slice(None)
     return ViewResiduals(None, residuals, where, AXES)
 
 
+def sample_of(residuals: ViewResiduals) -> list[np.ndarray]:
+    """Every third row is sampled."""
+    return [np.arange(len(rows)) % 3 == 0 for rows in residuals.residuals]
+
+
 def assert_same(one: ViewFit, other: ViewFit) -> None:
     for name in ("alone", "across"):
         a, b = getattr(one.view, name), getattr(other.view, name)
@@ -61,16 +66,16 @@ def test_many_entities_at_once_are_each_as_alone(
     name: str, lengths: tuple[int, ...], judged: slice
 ) -> None:
     entities = [left(seed, lengths, judged) for seed in range(3)]
-    together = fit_view(name, entities, FULL)
+    together = fit_view(name, entities, FULL, sample_of(entities[0]))
     for one, found in zip(entities, together, strict=True):
-        (alone,) = fit_view(name, [one], FULL)
+        (alone,) = fit_view(name, [one], FULL, sample_of(one))
         assert_same(found, alone)
         assert found.view.joint is None or name == JOINT_VIEW
         assert len(found.parts) == len(parts_of(name))
 
 
 def test_each_has_the_scale_of_its_own_noise() -> None:
-    calm, wild = fit_view("level", [left(0), left(1)], FULL)
+    calm, wild = fit_view("level", [left(0), left(1)], FULL, sample_of(left(0)))
     ratio = wild.view.alone.squares[0] / calm.view.alone.squares[0]
     # twice the size, four times the square
     assert ratio == pytest.approx([4, 4, 4], rel=0.5)
@@ -81,7 +86,7 @@ def test_each_has_the_scale_of_its_own_noise() -> None:
 @pytest.mark.parametrize("name", FORECASTING)
 def test_a_view_of_no_row_is_what_would_be_learned_of_none(name: str) -> None:
     nothing = left(0, (50, 60), slice(0, 0))
-    (found,) = fit_view(name, [nothing], FULL)
+    (found,) = fit_view(name, [nothing], FULL, sample_of(nothing))
     rows = AssessedRows(nothing.assessed)
     companions, unseen = fit_companions(nothing.residuals, nothing.assessed)
     np.testing.assert_array_equal(found.view.companions.weights, companions.weights)
@@ -111,7 +116,7 @@ def test_a_view_of_no_row_is_what_would_be_learned_of_none(name: str) -> None:
 def test_its_ridge_is_kept() -> None:
     sides = SidesFit.of_nothing([waves(40)])
     nothing = left(0, (40,), slice(0, 0))._replace(ridge=sides.ridge)
-    (found,) = fit_view("slow rhythm", [nothing], FULL)
+    (found,) = fit_view("slow rhythm", [nothing], FULL, sample_of(nothing))
     assert found.view.ridge is sides.ridge
 
 

@@ -19,6 +19,7 @@ from subadjacent.methods.views.entity import EntityViews, ViewsModel
 from subadjacent.methods.views.fit import ViewsFit, fit_views
 from subadjacent.methods.views.method import (
     MAX_CHANNELS,
+    MIN_CHANNEL_UNIT,
     MIN_ROWS,
     MIN_UNIT,
     EntityFit,
@@ -37,12 +38,16 @@ from subadjacent.runtime import Progress, Runtime, in_turn
 FULL = ViewSettings()
 # 0, 0.01, …, 1: one row in a hundred is above 0.99, and none is far out
 EVEN = np.arange(101) / 100
+# of one channel
+LEAST = max(MIN_UNIT, MIN_CHANNEL_UNIT)
 NO_VIEWS = EntityViews({}, PartWeights(np.zeros(0), np.zeros(0, bool)), {})
 
 
 def own_unit(rows: list[Floats], settings: ViewSettings) -> EntityFit:
     """Units of rows that views which expect values came to, and no others."""
-    return in_own_unit(ViewsFit(NO_VIEWS, rows, rows), settings)
+    values = np.concatenate(rows)[:, None]
+    sample = [np.ones(len(segment), dtype=bool) for segment in rows]
+    return in_own_unit(ViewsFit(NO_VIEWS, rows, rows, values, sample), settings)
 
 
 def series(
@@ -85,6 +90,39 @@ def test_even_scores_by_hand() -> None:
         np.testing.assert_allclose(found.held_out, EVEN / 0.99)
 
 
+def test_the_strongest_channel_is_in_units_of_its_own_normal_values_by_hand() -> None:
+    # one row in a hundred of a channel is above 0.99, of the other above 9.9; one never departs
+    values = np.column_stack([EVEN, 10 * EVEN[::-1], np.zeros(101)])
+    everything = [np.ones(101, dtype=bool)]
+    found = in_own_unit(ViewsFit(NO_VIEWS, [EVEN], [EVEN], values, everything), FULL)
+    assert found.channel_units.tolist() == pytest.approx([0.99, 9.9, MIN_CHANNEL_UNIT])
+    np.testing.assert_allclose(found.strongest, np.maximum(EVEN, EVEN[::-1]) / 0.99)
+    # outliers set no unit, and values are kept of the sampled rows alone
+    rows = np.r_[np.tile(EVEN, 10), np.full(20, 1e4)]
+    sample = [np.arange(len(rows)) >= 505]
+    kept = in_own_unit(ViewsFit(NO_VIEWS, [rows], [rows], rows[505:, None], sample), FULL)
+    assert kept.channel_units.tolist() == pytest.approx([0.99], abs=0.02)
+    assert len(kept.strongest) <= 505
+
+
+def test_the_strongest_channel_of_held_out_rows_and_of_new_ones_agree() -> None:
+    found = fit(series(3000))
+    assert found.strongest is not None
+    (held_out,) = found.strongest
+    model = found.models.pooled
+    fresh = model.assess(series(3000, seed=5).values).strongest
+    assert fresh is not None
+    for share in (0.5, 0.9, 0.99):
+        assert np.quantile(fresh, share) == pytest.approx(np.quantile(held_out, share), rel=0.35)
+    # it does not depend on quiet channels beside one that jumps, and is not averaged over rows
+    rows = series(600, seed=6).values
+    rows[300, 1] += 30.0
+    strongest = model.assess(rows).strongest
+    assert strongest is not None
+    assert strongest.argmax() == 300
+    assert strongest[300] > 5 * np.delete(strongest, slice(240, 361)).max()
+
+
 def slow_unit(scores: Floats) -> float:
     """The definition read aloud: the score at 99 of 100 of the way up the normal ones."""
     level = level_folds(scores, 5, 60)
@@ -92,7 +130,7 @@ def slow_unit(scores: Floats) -> float:
     place = 0.99 * (len(ordered) - 1)
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
-    return max(ordered[below] + (place - below) * (ordered[above] - ordered[below]), MIN_UNIT)
+    return max(ordered[below] + (place - below) * (ordered[above] - ordered[below]), LEAST)
 
 
 @as_they_are
@@ -136,7 +174,7 @@ def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
 @as_they_are
 def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
     found = own_unit([np.zeros(50)], FULL)
-    assert found.unit == MIN_UNIT
+    assert found.unit == LEAST
     assert not found.scores.any()
 
 
@@ -172,7 +210,7 @@ def test_scores_of_training_rows_are_those_of_views_that_had_not_seen_them() -> 
     np.testing.assert_array_equal(found.scores[0], wanted.scores)
     np.testing.assert_array_equal(found.held_out[0], wanted.held_out)
     pooled = found.models.pooled
-    assert same(pooled, ViewsModel(FULL, scaler, views.entity, wanted.unit))
+    assert same(pooled, ViewsModel(FULL, scaler, views.entity, wanted.unit, wanted.channel_units))
 
 
 def different() -> list[TrainSeries]:
@@ -211,8 +249,11 @@ def test_strangers_are_judged_on_the_scale_of_all_entities() -> None:
     scaler = fit_scalers(some, FAR_CLIP).pooled
     views: EntityViews = fit_views([[scaler.apply(one.values) for one in some]], FULL)[0].entity
     units = [fit(one).models.of(one.entity) for one in some]
-    unit = float(np.median([one.unit for one in units if isinstance(one, ViewsModel)]))
-    assert same(found.models.of("stranger"), ViewsModel(FULL, scaler, views, unit))
+    known = [one for one in units if isinstance(one, ViewsModel)]
+    unit = float(np.median([one.unit for one in known]))
+    by_channel = np.median([one.channel_units for one in known], axis=0)
+    unseen = ViewsModel(FULL, scaler, views, unit, by_channel)
+    assert same(found.models.of("stranger"), unseen)
     assert found.models.of(None) is found.models.pooled
 
 
@@ -342,9 +383,9 @@ def test_as_many_independent_rows_as_are_needed_are_enough(
     independent: float, warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     one = TrainSeries(np.random.default_rng(0).normal(size=(300, 2)))
-    views = ViewsFit(NO_VIEWS, [], [], independent)
+    views = ViewsFit(NO_VIEWS, [], [], np.zeros((0, 2)), [], independent)
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
-        _warn_of_few_rows([one], [EntityFit(views, 1.0, np.zeros(0), np.zeros(0))])
+        _warn_of_few_rows([one], [EntityFit(views, 1.0, *[np.zeros(0)] * 4)])
     assert ("the series has only 40 (300 rows" in caplog.text) == warned
 
 
