@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 CHANNELS = ("pressure", "flow", "speed")
@@ -26,3 +27,12 @@ def broken(rows: int = 1200) -> NDArray[np.float64]:
     values[800:, 0] += 30
     values[:3, 1] = np.nan
     return values
+
+
+def gappy() -> pd.DataFrame:
+    """Rows a minute, less 40 of them and, beside that gap, some values."""
+    rows = plant(340, seed=3)
+    rows[100:104, 1] += 5
+    rows[148:150, 0] = rows[190:193, 0] = np.nan
+    times = pd.date_range("2026-01-01", periods=340, freq="1min")
+    return pd.DataFrame(rows, columns=list(CHANNELS), index=times).drop(times[150:190])

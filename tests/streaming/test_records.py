@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subadjacent import Answer, LiveAlarm
+from subadjacent import Alarm, Answer
 from subadjacent.decision.causes import Cause
 from subadjacent.streaming.records import answer_record, as_json, live_alarm_record
 
 NONE = np.zeros(1)
 CAUSE = Cause("flow", 2.0, datetime(2026, 1, 1), 1.0, math.nan, 0.0, 2.0, "missing", "was missing")
-ALARM = LiveAlarm(1, "opened", None, 7, 8, 7, 8, 2.0, "missing", "flow was missing", (CAUSE,))
-ANSWER = Answer(7, 7.5, None, True, None, 0.5, False, 1.0, NONE, NONE, NONE, NONE)
+ALARM = Alarm(1, None, 7, 8, 7, 7, 8, 2.0, None, (CAUSE,), state="opened", status="provisional")
+ANSWER = Answer(7, 7.5, None, True, math.inf, 0.5, False, 1.0, NONE, NONE, NONE, NONE)
 
 
 def test_an_answer_is_all_but_its_channels() -> None:
@@ -35,6 +35,7 @@ def test_an_alarm_has_its_causes_in_it() -> None:
     assert record["causes"][0]["seen"] is None
     assert record["causes"][0]["at"] == "2026-01-01T00:00:00"
     assert (record["number"], record["start"], record["permanent"]) == (1, 7, False)
+    assert (record["state"], record["status"]) == ("opened", "provisional")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,8 @@ class AlarmStream:
     ) -> None:
         self.alarms: list[Alarm] = []
         self.opened = 0
+        # number of the alarm of the ongoing event, or of the last one
+        self.opened_last = 0
         self._channels, self._entity = tuple(channels), entity
         self._awaits_final = awaits_final
         self._known = profiles
@@ -91,10 +93,21 @@ class AlarmStream:
         if change.state == OPENED:
             self._learned = None
             self.opened += 1
+            self.opened_last = self.opened
             alarm = self._alarm(change.event, self.opened, change.row, recent, interval)
             self._keep(alarm)
             return alarm
-        before = self.alarms[-1]
+        before = next((one for one in self.alarms if one.number == self.opened_last), None)
+        if before is None:
+            # a hundred confirmed ones came since
+            return None
+        if self._awaits_final and before.status != PROVISIONAL:
+            # final evidence set its rows and severity
+            if change.state == UPDATED:
+                return None
+            alarm = replace(before, state=CLOSED)
+            self.put(alarm)
+            return alarm
         alarm = self._alarm(change.event, before.number, change.row, recent, interval)
         # as of its opening: rows that far back may be forgotten by now
         alarm = replace(
@@ -121,6 +134,9 @@ class AlarmStream:
         Further provisional alarms at these rows are part of it, and withdrawn. ``exact`` says that
         the rows of the event are those of the departure, as the strongest channel tells them.
         """
+        if any(alarm.permanent and _overlap(alarm, event) for alarm in self.alarms):
+            # a user marked it as normal
+            return []
         overlapping = [alarm for alarm in self._provisional if _overlap(alarm, event)]
         row = min(event.last + CLOSE_AFTER + 1, recent.count - 1)
         before = overlapping[0] if overlapping else None
@@ -250,13 +266,14 @@ class AlarmStream:
         arrays = {} if self._learned is None else {"profiles": self._learned.table}
         return arrays, {
             "opened": self.opened,
+            "opened_last": self.opened_last,
             "alarms": [alarm_to_json(alarm, to_json) for alarm in self.alarms],
             "repeats": self._repeats.state(),
         }
 
     def restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
         """The inverse of ``state``."""
-        self.opened = int(facts["opened"])
+        self.opened, self.opened_last = int(facts["opened"]), int(facts["opened_last"])
         self.alarms = [alarm_from_json(alarm, from_json) for alarm in facts["alarms"]]
         self._repeats.restore(facts["repeats"])
         if "profiles" in arrays:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from subadjacent.data.clock import duration
 from subadjacent.decision.base_threshold import BaseThreshold
 from subadjacent.decision.decision import Decision
 from subadjacent.decision.threshold import (
@@ -47,7 +48,7 @@ class AlarmRules:
         require_whole("close_after", self.close_after, least=1, most=MOST_ROWS)
         if self.adapt_after is not None:
             require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
-        if self._rate(1.0) is None:
+        if self._period(1.0) is None:
             raise InputError.of(
                 "contamination",
                 "must be 'auto', a share of the rows above 0 and up to 0.5, or an alarm budget "
@@ -79,13 +80,17 @@ class AlarmRules:
         """Rows in which one false alarm is requested; ``interval`` is in seconds, if known."""
         if self.is_auto and decision is not None:
             return decision.period(entity)
-        rate = self._rate(interval or 1.0)
-        assert rate is not None
-        return 1 / rate
+        period = self._period(interval or 1.0)
+        assert period is not None
+        return period
 
-    def _rate(self, interval: float) -> float | None:
+    def _period(self, interval: float) -> float | None:
         rule = self._rule(interval)
-        return requested_rate(rule) if isinstance(rule, BaseThreshold) else None
+        if isinstance(rule, AlarmBudget):
+            # rows may be as far apart as the alarms of the budget
+            return duration(rule.per) / (rule.alarms * interval)
+        rate = requested_rate(rule) if isinstance(rule, BaseThreshold) else None
+        return None if rate is None else 1 / rate
 
     def _rule(self, interval: float) -> Any:
         return choose_threshold(self.contamination, interval)

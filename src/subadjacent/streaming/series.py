@@ -26,13 +26,11 @@ from subadjacent.errors import MOST_ROWS, InputError, require_whole
 from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.streaming.answer import Answer, answers_of_state, answers_state
 from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
+from subadjacent.streaming.final_scores import joined_scores
 from subadjacent.streaming.rules import ADAPT_AFTER, AlarmRules
-from subadjacent.streaming.series_assessor import FittedParts, SeriesAssessor, Span
+from subadjacent.streaming.series_assessor import ROWS_AT_ONCE, FittedParts, SeriesAssessor, Span
 
 Array = NDArray[np.float64]
-
-ROWS_AT_ONCE = 256
-"""Rows that go through a model at a time: with more of them, a push of many takes more memory."""
 
 FILL_LIMIT = 10
 """Missing rows in a gap that is filled without an alarm, without a detector."""
@@ -77,6 +75,7 @@ class SeriesStream:
         typical = np.zeros(len(self.channels)) if self._fitted is None else self._fitted.typical
         self._filler = ForwardFill(typical)
         self._waiting: deque[Answer] = deque()
+        self._latest: Answer | None = None
         self._assessor = SeriesAssessor(self.channels, entity, rules, fill_limit, self._fitted)
 
     @property
@@ -212,6 +211,7 @@ class SeriesStream:
             if evidence is not None:
                 self._waiting.extend(new)
                 settled += self._settled(evidence)
+        self._latest = replace((settled or answers)[-1], alarm=None)
         return answers + settled
 
     def _settled(self, evidence: Evidence) -> list[Answer]:
@@ -231,22 +231,29 @@ class SeriesStream:
     def finish(self) -> list[Answer]:
         """Final answers of the rows that still wait; a row after this begins a new segment.
 
-        Alarms that are confirmed or withdrawn by it are told with the last of them.
+        Alarms that are confirmed or withdrawn by it are told with the last of them; where these are
+        too few, the answer to the last row comes again.
         """
-        if self._fitted is None or self._fitted.final is None:
-            return []
-        evidence = self._fitted.final.finish()
+        final = None if self._fitted is None else self._fitted.final
+        evidence = joined_scores([]) if final is None else final.finish()
         answers = self._settled(evidence)
+        if answers:
+            self._latest = answers[-1]
         alarms = self._assessor.finish(evidence, self._arrivals.seconds)
-        for place, alarm in enumerate(reversed(alarms[-len(answers) :] if answers else [])):
-            answers[-1 - place] = replace(answers[-1 - place], alarm=alarm)
-        return answers
+        if self._latest is not None:
+            again = replace(self._latest, final=True)
+            answers += [again] * (len(alarms) - len(answers))
+        first = len(answers) - len(alarms)
+        told = [replace(answers[first + place], alarm=one) for place, one in enumerate(alarms)]
+        return answers[:first] + told
 
     def state(self) -> State:
         """All that is needed to continue, of bounded size."""
         assessor, assessor_facts = self._assessor.state()
         waiting, waiting_facts = answers_state(self._waiting)
-        parts = {"filler": self._filler.state(), "assessor": assessor, "waiting": waiting}
+        latest, latest_facts = answers_state([self._latest] if self._latest else [])
+        parts = {"filler": self._filler.state(), "assessor": assessor}
+        parts |= {"waiting": waiting, "latest": latest}
         facts: dict[str, Any] = {
             "channels": list(self.channels),
             "entity": self.entity,
@@ -254,6 +261,7 @@ class SeriesStream:
             "arrivals": self._arrivals.state(),
             "assessor": assessor_facts,
             "waiting": waiting_facts,
+            "latest": latest_facts,
             "has_model": self._fitted is not None,
         }
         if self._fitted is not None and self._fitted.final is not None:
@@ -290,5 +298,6 @@ class SeriesStream:
         self._filler.restore(parts["filler"])
         self._assessor.restore(parts["assessor"], facts["assessor"])
         self._waiting.extend(answers_of_state(parts.get("waiting", {}), facts["waiting"]))
+        self._latest = next(answers_of_state(parts.get("latest", {}), facts["latest"]), None)
         if self._fitted is not None and self._fitted.final is not None:
             self._fitted.final.restore(State(parts["final"], facts["final"]))

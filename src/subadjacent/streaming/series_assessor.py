@@ -38,6 +38,9 @@ from subadjacent.streaming.rules import AlarmRules
 
 Array = NDArray[np.float64]
 
+ROWS_AT_ONCE = 256
+"""Rows that go through a model at a time: with more of them, a push of many takes more memory."""
+
 FINAL_CLOSE_AFTER = EventMachine().close_after
 """Rows after which an event of final evidence is over."""
 
@@ -137,7 +140,7 @@ class SeriesAssessor:
         self.silence = SilenceTracker(
             self._count, fill_limit, None if profiles is None else profiles.each("max_run")
         )
-        self.recent = RecentBuffer(self._count, self._wait)
+        self.recent = RecentBuffer(self._count, self._rows_behind)
         # events of final evidence, and the row at which each confirms an alarm
         self._final_events: list[tuple[int, OngoingEvent]] = []
         # numbers of closed alarms, and the row at which each is withdrawn if nothing confirms it
@@ -159,16 +162,21 @@ class SeriesAssessor:
         settled = rows_until_settled(self._fitted.blur)
         return FINAL_CLOSE_AFTER + 2 + settled + self._fitted.wait
 
+    @property
+    def _rows_behind(self) -> int:
+        """Rows by which a row that is explained may lie behind the last one, at most."""
+        return self._wait + ROWS_AT_ONCE
+
     def _expect(self, events: Sequence[OngoingEvent]) -> None:
         self._final_events += [(event.last + self._wait, event) for event in events]
 
     def finish(self, evidence: Evidence, interval: float | None) -> list[Alarm]:
         """Confirm and withdraw all that waits for rows that will not come."""
-        if self.final is None:
-            return []
-        self._expect(self.final.push(evidence) + self.final.end_segment())
-        last = max([at for at, _ in self._final_events + self._unconfirmed], default=0)
-        told = [*self._untold, *self._settle(last, interval)]
+        told = list(self._untold)
+        if self.final is not None:
+            self._expect(self.final.push(evidence) + self.final.end_segment())
+            due = [*(at for at, _ in self._final_events), *(at for at, _ in self._unconfirmed)]
+            told += self._settle(max(due, default=0), interval)
         self._untold.clear()
         return told
 
@@ -196,6 +204,8 @@ class SeriesAssessor:
             self._expect(self.final.push(final))
         missing = span.filled.gaps > 0
         evidence = self.online.push(span.filled.values, missing if missing.any() else None)
+        by_channel = np.where(silent.missing, 0.0, evidence.by_channel)
+        evidence = evidence._replace(by_channel=by_channel)
         severity, is_high = self._severity(evidence, silent, interval)
         row, was_open = self.recent.count, self._is_open
         since = None if self.silence.all_speak else silent.since.max(axis=1)
@@ -275,13 +285,17 @@ class SeriesAssessor:
                 exact = self._fitted is not None and self._fitted.decision.strongest is not None
                 changed += self.alarms.confirm(event, self.recent, interval, exact=exact)
         if self._unconfirmed and self._unconfirmed[0][0] <= row:
-            due_numbers = [number for at, number in self._unconfirmed if at <= row]
-            self._unconfirmed = [(at, number) for at, number in self._unconfirmed if at > row]
-            changed += [
-                self.alarms.withdraw(number)
-                for number in due_numbers
-                if self.alarms.is_provisional(number) and not self._may_confirm(number)
+            waiting = [
+                (at, number)
+                for at, number in self._unconfirmed
+                if self.alarms.is_provisional(number)
             ]
+            # an event of final evidence that goes on may yet be the aftermath of another
+            self._unconfirmed = [
+                (at, number) for at, number in waiting if at > row or self._may_confirm(number)
+            ]
+            kept = {number for _, number in self._unconfirmed}
+            changed += [self.alarms.withdraw(number) for _, number in waiting if number not in kept]
         return changed
 
     def _may_confirm(self, number: int) -> bool:
@@ -306,9 +320,13 @@ class SeriesAssessor:
         self, span: Span, evidence: Evidence, silent: SilentRows, alarmed: NDArray[np.bool_]
     ) -> None:
         row = self.recent.count
-        by_channel = np.where(silent.missing, 0.0, evidence.by_channel)
         rows = RecentRows(
-            span.filled.values, by_channel, silent.missing, silent.silent, alarmed, span.starts
+            span.filled.values,
+            evidence.by_channel,
+            silent.missing,
+            silent.silent,
+            alarmed,
+            span.starts,
         )
         self.recent.add(rows, span.times)
         # none in most rows
@@ -372,7 +390,7 @@ class SeriesAssessor:
     def accept(self, number: int) -> Alarm:
         """Mark an alarm as normal: close it if it is open, and learn from its rows."""
         alarm = self.alarms.find(number)
-        is_open = self._is_open and self.alarms.alarms[-1].number == number
+        is_open = self._is_open and self.alarms.opened_last == number
         last = self.recent.count - 1 if is_open else alarm.last
         if is_open:
             self.machine.accept()
@@ -380,7 +398,10 @@ class SeriesAssessor:
         self.online.accept(newest + 1 - alarm.first, newest + 1 - last)
         if last == newest:
             self.silence.accept()
-        self.alarms.put(replace(alarm, state=CLOSED, status=CONFIRMED, permanent=True))
+        end = self.recent.label(last)
+        self.alarms.put(
+            replace(alarm, last=last, end=end, state=CLOSED, status=CONFIRMED, permanent=True)
+        )
         return self.alarms.find(number)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -411,7 +432,7 @@ class SeriesAssessor:
         """The inverse of ``state``."""
         parts = split_names(arrays)
         self.machine.restore(facts["machine"])
-        self.recent = RecentBuffer.restore(parts["recent"], facts["recent"], self._wait)
+        self.recent = RecentBuffer.restore(parts["recent"], facts["recent"], self._rows_behind)
         self.alarms.restore(parts.get("alarms", {}), facts["alarms"])
         self.online = self._begin_online(State(parts["online"], facts["online"]))
         self.silence.restore(parts["silence"])
