@@ -165,8 +165,9 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Segments, fitted: Segment
     for start, stop in fitted:
         axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=FITTED_ALPHA, lw=0)
     for alarm in alarms:
-        start, end = alarm.first - 0.5, alarm.last + 0.5
-        axis.axvspan(start, end, color=VERMILLION, alpha=ALARM_ALPHA, lw=HAIRLINE)
+        axis.axvspan(
+            alarm.first - 0.5, alarm.last + 0.5, color=VERMILLION, alpha=ALARM_ALPHA, lw=HAIRLINE
+        )
     if labels:
         low, high = axis.get_ylim()
         axis.set_ylim(low, low + (high - low) / STRIP)

@@ -69,8 +69,9 @@ def alarm_section(
 </table>
 </div>
 <p class="about">A severity of 1.0 is the level that normal rows cross as often as requested, \
-2.0 is ten times as rare, 0 a typical row. A permanent change counts as normal after a while. A value is that of the row where the channel was furthest from what was \
-expected. <span class="keys">A channel's button leads to its chart.</span></p>"""
+2.0 is ten times as rare, 0 a typical row. A permanent change counts as normal after a while. \
+A value is that of the row where the channel was furthest from what was expected. \
+<span class="keys">A channel's button leads to its chart.</span></p>"""
 
 
 def _alarm(row: AlarmRow, place: int, channels: Sequence[str], *, entities: bool) -> str:
