@@ -256,7 +256,8 @@ def test_an_alarm_is_acknowledged_with_a_note(opened: Opener, backend: LiveServi
     found = backend.get(f"/api/alarms/{number}")
     assert (found["acknowledged"], found["note"]) == (True, "<i>seen</i>, a valve")
     # others who look are told
-    expect(other.locator(f"[data-id='{number}'] .tag")).to_have_text("acknowledged")
+    tags = other.locator(f"[data-id='{number}'] .tag")
+    expect(tags).to_have_text(["confirmed", "acknowledged"])
 
 
 def test_an_alarm_is_marked_as_normal(opened: Opener, backend: LiveService) -> None:
