@@ -135,9 +135,9 @@ def _alarm_table(outcome: Outcome) -> str:
     rows = ["| alarm | when | severity | sentence | right? |", "|--:|---|--:|---|---|"]
     for number, alarm in enumerate(outcome.alarms, 1):
         entity = "" if alarm["entity"] is None else f"{alarm['entity']}, "
-        when = _when(outcome, alarm, alarm["occurrences"][0])
-        if more := len(alarm["occurrences"]) - 1:
-            when += f"; and {more} more"
+        when = _when(outcome, alarm)
+        if alarm["repeat"] > 1:
+            when += f"; no. {alarm['repeat']} of its kind"
         # the other channels are in the output of the command
         sentence = alarm["sentence"].partition(";")[0]
         rows.append(
@@ -147,8 +147,8 @@ def _alarm_table(outcome: Outcome) -> str:
     return "\n".join(rows)
 
 
-def _when(outcome: Outcome, alarm: dict[str, Any], bounds: Sequence[int]) -> str:
-    first, last = (outcome.time(row, alarm["entity"]) for row in bounds)
+def _when(outcome: Outcome, alarm: dict[str, Any]) -> str:
+    first, last = (outcome.time(alarm[end], alarm["entity"]) for end in ("first", "last"))
     if first == last:
         return first
     day, _, clock = last.partition(" ")
@@ -158,8 +158,7 @@ def _when(outcome: Outcome, alarm: dict[str, Any], bounds: Sequence[int]) -> str
 
 def _verdict(outcome: Outcome, alarm: dict[str, Any]) -> str:
     if outcome.planted_at(alarm):
-        right = outcome.right_times(alarm)
-        return "yes" if right == alarm["times"] else f"yes, {right} of {alarm['times']} times"
+        return "yes"
     before = alarm["last"] < outcome.fitted_rows(alarm["entity"])
     return "no; among the training rows" if before else "no: a false alarm"
 

@@ -28,10 +28,9 @@ def draw_whole(outcome: Outcome, path: Path) -> None:
 def draw_close(outcome: Outcome, path: Path) -> None:
     """The first channels of the worst alarm, in its worst rows and those around them."""
     alarm = worst(outcome)
-    first, last = max(alarm.occurrences, key=lambda bounds: bounds[1] - bounds[0])
-    around = max(int(AROUND * (last - first + 1)), LEAST)
+    around = max(int(AROUND * alarm.duration), LEAST)
     named = [cause.channel for cause in alarm.causes[:2]]
-    _save(outcome, path, rows=(first - around, last + around), channels=named)
+    _save(outcome, path, rows=(alarm.first - around, alarm.last + around), channels=named)
 
 
 def worst(outcome: Outcome) -> Alarm:

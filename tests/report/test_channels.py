@@ -70,9 +70,7 @@ def cause(channel: str, at: Any, seen: float, partner: str | None = None) -> Cau
 
 
 def row_of(*causes: Cause) -> AlarmRow:
-    alarm = Alarm(
-        start=0, end=9, peak=0, severity=2.0, score=2.0, duration=10, causes=causes, first=0, last=9
-    )
+    alarm = Alarm(1, None, 0, 9, 0, first=0, last=9, severity=2.0, score=2.0, causes=causes)
     (found,) = alarm_rows([alarm], [series_of()], timelines([series_of()]))
     return found
 

@@ -131,9 +131,10 @@ def test_traces_can_be_left_out(found: Assessment) -> None:
     assert [axis.get_ylabel() for axis in figure.axes] == ["channel_1", "severity"]
 
 
-def test_each_time_that_an_alarm_was_there_is_shaded(found: Assessment) -> None:
-    alarm = replace(found.alarms()[0], first=10, last=40, occurrences=((10, 10), (30, 40)))
-    figure = figure_series(found, alarms=[alarm])
+def test_alarms_are_shaded_but_for_those_withdrawn(found: Assessment) -> None:
+    one = replace(found.alarms()[0], first=10, last=10)
+    alarms = [one, replace(one, status="withdrawn", first=20), replace(one, first=30, last=40)]
+    figure = figure_series(found, alarms=alarms)
     texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert texts == ["usual", "expected", "seen", "alarm"]
     for axis in figure.axes:

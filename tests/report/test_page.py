@@ -25,7 +25,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
-from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segments, occurrences
+from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segments
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
@@ -62,6 +62,42 @@ def test_the_headline_of_one_alarm_and_of_none(assessed: Assessment) -> None:
     rows = alarm_rows(assessed.alarms()[:1], series, timelines(series))
     assert words.headline(1, 1_000, 1, rows).startswith("1 alarm in 1,000 rows; it came on 2026-01")
     assert words.headline(0, 1_000, 2, []) == "No alarms in 1,000 rows of 2 entities"
+
+
+def test_withdrawn_alarms_are_greyed_and_counted_apart(
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
+) -> None:
+    stands = replace(alarms[0], severity=2.0)
+    gone = replace(alarms[1], severity=9.0, status="withdrawn")
+    early = replace(alarms[1], number=3, severity=1.5, status="provisional")
+    text = own(page(named, assessed, title="", alarms=[stands, gone, early]))
+    heading = re.search("<h1>(.*)</h1>", text)
+    assert heading is not None
+    told = "2 alarms in 1,000 rows, and 1 withdrawn; the worst on "
+    assert heading[1].startswith(told + f"{stands.start:%Y-%m-%d %H:%M}")
+    assert re.findall('<tr .*data-status="(.*?)"', text) == [
+        "confirmed",
+        "withdrawn",
+        "provisional",
+    ]
+    # of what stands nothing need be said
+    assert re.findall('class="tag status">(.*?)<', text) == ["withdrawn", "provisional"]
+    only = own(page(named, assessed, title="", alarms=[gone]))
+    assert "<h1>No alarms in 1,000 rows, and 1 withdrawn</h1>" in only
+
+
+def test_repeats_are_listed_under_the_first_of_their_kind(assessed: Assessment) -> None:
+    (series,), alarm = assessed.series, assessed.alarms()[0]
+    other = TrainSeries(series.values, entity="other", channels=series.channels)
+    # number and the number of the first: the third repeats the first, and so does the fourth
+    alarms = [
+        replace(alarm, number=number, repeat_of=repeat_of, repeat=repeat)
+        for number, repeat_of, repeat in ((1, None, 1), (2, None, 1), (3, 1, 2), (4, 1, 3))
+    ]
+    alarms.append(replace(alarm, entity="other", number=3, repeat_of=1, repeat=2))
+    both = [series, other]
+    rows = alarm_rows(alarms, both, timelines([series, series]))
+    assert [row.head for row in rows] == [0, 1, 0, 0, 4]
 
 
 def test_names_are_text_and_never_markup(named: SubAdjacentDetector, assessed: Assessment) -> None:
@@ -127,22 +163,29 @@ def test_few_training_rows_and_unseen_entities_are_warned_of(plant: Plant) -> No
     assert "extrapolated" not in " ".join(words.warnings(auto, auto.assess({"z": plant.test})))
 
 
+def unfitting(found: Assessment, number: int) -> Assessment:
+    """The same, with a series that the model does not fit."""
+    judgements = list(found.judgements)
+    judgements[number] = replace(judgements[number], fits=False)
+    return replace(found, judgements=tuple(judgements))
+
+
 def test_a_series_that_the_model_does_not_fit_is_warned_of_first(
     named: SubAdjacentDetector, plant: Plant
 ) -> None:
-    usual, moved = dated(plant.train), dated(plant.train + 9)
+    usual, moved = dated(plant.train), dated(plant.train)
     moved["heat"] = 7.0
-    found = named.assess({"usual": usual, "moved": moved})
+    found = unfitting(named.assess({"usual": usual, "moved": moved}), 1)
     assert found.misfits == ["moved"]
     sentence = (
-        "The model does not fit moved any more: over 30% of the rows are unlike those that it "
-        "learned from, and alarms there say little. Fit anew on recent rows."
+        "Most rows of moved are unlike those that the model learned from, and more of them than "
+        "it learned from. If that is how it runs now, fit on recent rows."
     )
     assert words.warnings(named, found)[0] == sentence
     assert sentence in own(page(named, found, title=""))
-    assert "does not fit" not in own(page(named, named.assess(usual), title=""))
-    (alone, _) = words.warnings(named, named.assess(moved))
-    assert alone.startswith("The model does not fit this data any more: over 30% of")
+    assert "are unlike those" not in own(page(named, named.assess(usual), title=""))
+    (alone, _) = words.warnings(named, unfitting(named.assess(moved), 0))
+    assert alone.startswith("Most rows of this data are unlike those")
 
 
 def test_of_very_many_series_that_do_not_fit_the_first_have_a_sentence_each() -> None:
@@ -150,7 +193,7 @@ def test_of_very_many_series_that_do_not_fit_the_first_have_a_sentence_each() ->
     assert words.misfits([]) == []
     assert len(words.misfits(names[:5])) == 5
     *each, rest = words.misfits(names)
-    assert [f" fit m{number} any more:" in told for number, told in enumerate(each)] == [True] * 5
+    assert [f"rows of m{number} are" in told for number, told in enumerate(each)] == [True] * 5
     assert rest == "Nor does it fit 2 more: m5, m6."
 
 
@@ -166,9 +209,10 @@ def test_settings_show_what_auto_came_to(
     told = words.settings(named)
     assert told["detector"] == "SubAdjacentDetector"
     assert told["near"] == "5"
-    assert told["contamination"] == "auto: about 33% of the alarms may be false, at most"
-    single = f"{named.threshold_:.6g} for a single alarm; each series has its own"
-    assert told["threshold"] == single
+    rate = "auto: about one false alarm in three times the rows fitted on"
+    assert told["contamination"] == rate
+    each = f"{named.threshold_:.6g} for all series together; each has its own"
+    assert told["threshold"] == each
     assert words.settings(attentive)["contamination"] == "0.01: Quantile(q=0.99)"
     assert words.settings(attentive)["threshold"] == f"{attentive.threshold_:.6g}"
     by_hand = copy(named)
@@ -197,21 +241,9 @@ def test_only_the_worst_of_very_many_alarms_are_listed(
 
 def test_a_row_says_how_long_and_how_bad_in_words(assessed: Assessment) -> None:
     (series,), alarm = assessed.series, assessed.alarms()[0]
-    short = replace(alarm, first=10, last=10, duration=1, severity=-2.0, occurrences=())
-    huge = replace(
-        alarm,
-        first=280,
-        last=300,
-        duration=21,
-        severity=123_456.0,
-        occurrences=((280, 280), (284, 286), (300, 300)),
-    )
+    short = replace(alarm, first=10, last=10, severity=-2.0)
+    huge = replace(alarm, first=280, last=300, severity=123_456.0)
     one, other = alarm_rows([short, huge], [series], timelines([series]))
-    assert (one.often, other.often) == ("", "3 times")
-    assert (occurrences(short), occurrences(huge)) == (
-        [(10, 11)],
-        [(280, 281), (284, 287), (300, 301)],
-    )
     assert (one.when, one.lasted, one.severity, one.share) == (
         "2026-01-01 00:50",
         "5 min",
@@ -226,31 +258,22 @@ def test_a_row_says_how_long_and_how_bad_in_words(assessed: Assessment) -> None:
     assert (rows.until, rows.lasted) == ("row 300", "21 rows")
 
 
-def test_an_alarm_is_in_the_training_part_where_it_was_there_not_in_between(
-    assessed: Assessment,
-) -> None:
-    alarm = replace(assessed.alarms()[0], first=280, last=286, occurrences=((280, 280), (284, 286)))
-    tagged = {(0, 280): False, (0, 281): True, (281, 284): False, (286, 287): True}
+def test_an_alarm_is_in_the_training_part_where_they_share_a_row(assessed: Assessment) -> None:
+    alarm = replace(assessed.alarms()[0], first=280, last=286)
+    tagged = {(0, 280): False, (0, 281): True, (286, 290): True, (287, 290): False}
     for fitted, expected in tagged.items():
         (row,) = alarm_rows([alarm], assessed.series, timelines(assessed.series), [[fitted]])
         assert row.fitted == expected
 
 
-def test_the_list_says_how_often_and_what_is_permanent(
+def test_the_list_says_what_is_permanent(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
     alarms = [replace(alarm, permanent=False) for alarm in alarms]
-    again = replace(
-        alarms[0], first=243, last=390, duration=148, occurrences=((243, 284), (374, 390))
-    )
-    stayed = replace(alarms[2], permanent=True)
-    text = own(page(named, assessed, title="", alarms=[again, stayed]))
-    twice, once = (row for row in re.findall("<tr role.*?</tr>", text, re.DOTALL) if "<td" in row)
-    assert re.findall('class="tag">(.*?)<', twice) == ["2 times"]
-    assert re.findall('class="tag">(.*?)<', once) == ["permanent"]
-    # it was not there all the time
-    assert re.findall('class="lasted">(.*?)<', twice) == ["within 12 h 20 min"]
-    assert not re.findall('class="lasted">within', once)
+    stayed = replace(alarms[1], permanent=True)
+    text = own(page(named, assessed, title="", alarms=[alarms[0], stayed]))
+    rows = [row for row in re.findall("<tr role.*?</tr>", text, re.DOTALL) if "<td" in row]
+    assert [re.findall('class="tag">(.*?)<', row) for row in rows] == [[], ["permanent"]]
 
 
 def read_of(text: str) -> dict[str, Any]:
@@ -261,16 +284,16 @@ def read_of(text: str) -> dict[str, Any]:
     return read
 
 
-def test_bands_are_the_times_that_an_alarm_was_there_each_linked_to_it(
+def test_bands_are_the_rows_of_alarms_each_linked_to_its_own(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    other = replace(alarms[1], first=300, last=304, occurrences=((300, 304),))
-    again = replace(alarms[0], first=100, last=700, occurrences=((100, 349), (600, 700)))
-    read = read_of(page(named, assessed, title="", alarms=[again, other]))
-    assert read["series"][0]["bands"] == [[100, 350, 0], [600, 701, 0], [300, 305, 1]]
-    # to either side as many rows as the longest time, or as a score depends on
+    other = replace(alarms[1], first=300, last=304)
+    long = replace(alarms[0], first=100, last=349)
+    read = read_of(page(named, assessed, title="", alarms=[long, other]))
+    assert read["series"][0]["bands"] == [[100, 350, 0], [300, 305, 1]]
+    # to either side as many rows as it has, or as a score depends on
     assert [(one["first"], one["last"], one["margin"]) for one in read["alarms"]] == [
-        (100, 700, 250),
+        (100, 349, 250),
         (300, 304, read["window"]),
     ]
     assert "threshold" not in read
@@ -401,34 +424,30 @@ def test_numbers_are_written_as_people_write_them() -> None:
 def test_as_many_attention_matrices_are_kept_as_there_is_room_for(
     attentive: AttentiveDetector, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    low = copy(attentive)
-    low.threshold_ = 1.5
-    found = low.assess(dated(plant.test))
-    alarms = found.alarms(again=0)
-    assert len(alarms) > 3
+    found = attentive.assess(dated(plant.test))
+    alarm = found.alarms()[0]
+    alarms = [replace(alarm, number=1 + at, first=100 * at, last=100 * at + 9) for at in range(4)]
     for room, most in ((0, 1), (2 * 400, 2), (3 * 400 - 1, 2)):
         monkeypatch.setattr("subadjacent.report.payload.ATTENTION_BUDGET", room)
-        assert page(low, found, title="", alarms=alarms).count('"shades"') == most
+        assert page(attentive, found, title="", alarms=alarms).count('"shades"') == most
 
 
-def test_attention_is_that_of_the_worst_of_several_times(
-    attentive: AttentiveDetector, plant: Plant
-) -> None:
+def test_attention_is_that_of_the_worst_row(attentive: AttentiveDetector, plant: Plant) -> None:
     found = attentive.assess(dated(plant.test))
     severity = np.zeros(1_000)
-    # the highest of all lies between two times of the alarm
-    severity[[22, 30, 44]] = [2.0, 9.0, 1.5]
-    judgement = replace(found.judgements[0], normalized=severity)
-    found = replace(found, judgements=(judgement,))
-    alarm = replace(found.alarms()[0], first=15, last=45, occurrences=((15, 23), (44, 45)))
+    severity[[22, 30, 50]] = [2.0, 9.0, 9.5]
+    (judgement,) = found.judgements
+    alarm = replace(found.alarms()[0], first=15, last=45)
+    rows = judgement.rows._replace(severity=severity)
+    found = replace(found, judgements=(replace(judgement, rows=rows),))
     (looked,) = read_of(page(attentive, found, title="", alarms=[alarm]))["attention"]
     # windows begin at rows 0, 20, 40, …, every five minutes
     assert looked["from"] == "2026-01-01 01:40"
-    assert (looked["at"], looked["until"]) == (0, 3)
-    severity[45] = 2.5
+    assert (looked["at"], looked["until"]) == (0, 19)
+    severity[44] = 9.25
     (looked,) = read_of(page(attentive, found, title="", alarms=[alarm]))["attention"]
     assert looked["from"] == "2026-01-01 03:20"
-    assert (looked["at"], looked["until"]) == (4, 5)
+    assert (looked["at"], looked["until"]) == (0, 5)
 
 
 def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:

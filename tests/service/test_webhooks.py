@@ -15,10 +15,10 @@ from typing import Any
 
 import httpx2
 import pytest
-from subadjacent.streaming.alarms import CLOSED, OPENED, UPDATED
 
 from apart import run_apart
 from live_service import live, until, with_a_jump
+from subadjacent.decision.machine import CLOSED, OPENED, UPDATED
 from subadjacent.service import webhooks
 from subadjacent.service.database import FILE
 from subadjacent.service.registry import SeriesRegistry

@@ -90,11 +90,13 @@ def alarm(entity: str | None = None, view: str | None = "state") -> Alarm:
     )
     start, end = datetime(2026, 1, 1, 12), datetime(2026, 1, 1, 13)
     return Alarm(
-        *(start, end, start, 2.34567, 4.0, 3, causes, 7, 9),
-        entity=entity,
+        *(2, entity, start, end, start, 7, 9, 2.34567, 4.0, causes),
         view=view,
-        occurrences=((7, 7), (9, 9)),
         permanent=True,
+        repeat_of=1,
+        repeat=2,
+        kind="spike",
+        sentence="flow jumped to 2.5; heat as well",
     )
 
 
@@ -104,7 +106,7 @@ def test_alarms_are_a_flat_table() -> None:
         "end": "2026-01-01T13:00:00",
         "peak": "2026-01-01T12:00:00",
         "rows": 3,
-        "times": 2,
+        "repeat": 2,
         "permanent": True,
         "severity": 2.346,
         "channel": "flow",
@@ -112,7 +114,7 @@ def test_alarms_are_a_flat_table() -> None:
         "expected": pytest.approx(math.nan, nan_ok=True),
         "channels": "flow heat",
         "kind": "spike",
-        "sentence": "2 times: flow jumped to 2.5, expected 1.0 to 2.0; heat as well",
+        "sentence": "flow jumped to 2.5; heat as well",
         "view": "state",
     }
     assert alarm_table([alarm(view=None)]).rows(named=True)[0]["view"] is None
@@ -127,7 +129,8 @@ def test_an_alarm_is_a_record_that_json_holds() -> None:
     assert record["start"] == "2026-01-01T12:00:00"
     assert [cause["expected"] for cause in record["causes"]] == [None, 1.0]
     assert record["view"] == "state"
-    assert (record["times"], record["occurrences"]) == (2, [[7, 7], [9, 9]])
+    assert (record["number"], record["repeat_of"], record["repeat"]) == (2, 1, 2)
+    assert (record["status"], record["duration"]) == ("confirmed", 3)
     assert record["permanent"] is True
     assert record["kind"] == "spike"
     assert record["sentence"] == alarm("pump").sentence

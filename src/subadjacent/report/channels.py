@@ -16,7 +16,7 @@ from subadjacent.decision.causes import Cause, Explainer
 from subadjacent.decision.events import join
 from subadjacent.decision.evidence import Array
 from subadjacent.decision.kinds import MISSING
-from subadjacent.report.marks import AlarmRow, occurrences
+from subadjacent.report.marks import AlarmRow
 from subadjacent.showing import on_one_line
 
 # lines of each channel, in this order: its values, what was expected of them, and how far below and
@@ -97,8 +97,8 @@ def _chart(alarm: Alarm, cause: Cause, series: TrainSeries) -> dict[str, Any]:
 def _row_of(alarm: Alarm, cause: Cause, series: TrainSeries) -> int | None:
     """The number of the row that a cause is about; None where the alarm was made by hand."""
     column = series.values[:, series.channels.index(cause.channel)]
-    for first, last in occurrences(alarm):
-        for row in first + np.flatnonzero(column[first:last] == cause.seen):
-            if series.label(int(row)) == cause.at:
-                return int(row)
+    rows = column[alarm.first : alarm.last + 1]
+    for row in alarm.first + np.flatnonzero(rows == cause.seen):
+        if series.label(int(row)) == cause.at:
+            return int(row)
     return None

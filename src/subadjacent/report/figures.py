@@ -17,12 +17,12 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.alarms import WITHDRAWN, Alarm
 from subadjacent.decision.causes import Explainer
 from subadjacent.decision.events import join
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.errors import InputError
-from subadjacent.report.marks import Segments, by_severity, occurrences
+from subadjacent.report.marks import Segments, by_severity
 from subadjacent.report.panels import in_words, trace_names
 from subadjacent.report.pieces import min_max, step_for
 from subadjacent.report.timeline import timeline
@@ -74,7 +74,7 @@ def figure_series(
         Which of its series, from 0.
     alarms
         Those of the assessment, where they were computed before; those of this series are
-        shaded.
+        shaded, but for withdrawn ones.
     channels
         Which to draw; the one that explains the worst alarm when left out.
     labels
@@ -90,7 +90,9 @@ def figure_series(
     series, evidence = assessment.series[number], assessment.evidence[number]
     judgement = assessment.judgements[number]
     alarms = assessment.alarms() if alarms is None else alarms
-    series_alarms = [alarm for alarm in alarms if alarm.entity == series.entity]
+    series_alarms = [
+        alarm for alarm in alarms if alarm.entity == series.entity and alarm.status != WITHDRAWN
+    ]
     names = _chosen(series, series_alarms) if channels is None else list(channels)
     unknown = [name for name in names if name not in series.channels]
     if unknown:
@@ -162,8 +164,10 @@ def _mark(axis: Axes, alarms: Sequence[Alarm], labels: Segments, fitted: Segment
     """Shade alarms and the rows fitted on; draw labels as a strip above the data."""
     for start, stop in fitted:
         axis.axvspan(start - 0.5, stop - 0.5, color=GREY, alpha=FITTED_ALPHA, lw=0)
-    for start, stop in (bounds for alarm in alarms for bounds in occurrences(alarm)):
-        axis.axvspan(start - 0.5, stop - 0.5, color=VERMILLION, alpha=ALARM_ALPHA, lw=HAIRLINE)
+    for alarm in alarms:
+        axis.axvspan(
+            alarm.first - 0.5, alarm.last + 0.5, color=VERMILLION, alpha=ALARM_ALPHA, lw=HAIRLINE
+        )
     if labels:
         low, high = axis.get_ylim()
         axis.set_ylim(low, low + (high - low) / STRIP)

@@ -28,18 +28,18 @@ MAX_LISTED_ALARMS = 500
 class AlarmRow:
     """An alarm as a row of the table, in words.
 
-    ``series`` is a number, from 0; ``causes`` are those that the sentence speaks of. ``often`` is
-    empty where it came once; ``share`` is the severity in per cent of the worst. ``fitted`` says
-    that some of its rows were fitted on.
+    ``series`` is a number, from 0; ``head`` is the place in the table of the first alarm of its
+    kind. ``causes`` are those that the sentence speaks of; ``share`` is the severity in per cent of
+    the worst. ``fitted`` says that some of its rows were fitted on.
     """
 
     alarm: Alarm
     series: int
+    head: int
     causes: tuple[Cause, ...]
     when: str
     until: str
     lasted: str
-    often: str
     severity: str
     share: float
     fitted: bool = False
@@ -57,10 +57,12 @@ def alarm_rows(
     """
     entities = [one_series.entity for one_series in series]
     order = by_severity(alarms)[:MAX_LISTED_ALARMS]
-    rows = []
+    rows: list[AlarmRow] = []
+    heads: dict[tuple[int, int], int] = {}
     for place in sorted(order):
         alarm = alarms[place]
         which = entities.index(alarm.entity)
+        kind = which, alarm.number if alarm.repeat_of is None else alarm.repeat_of
         begin, end = times[which].name(alarm.first), times[which].name(alarm.last)
         # where the threshold was set by hand, below what is typical, none of them is positive
         share = 100 * alarm.severity / max(alarms[order[0]].severity, 1e-12)
@@ -68,29 +70,22 @@ def alarm_rows(
             AlarmRow(
                 alarm=alarm,
                 series=which,
+                head=heads.setdefault(kind, len(rows)),
                 causes=named_causes(alarm.causes),
                 when=begin,
                 until=_after(begin, end),
                 lasted=lasting(alarm.duration, series[which].interval),
-                often=f"no. {alarm.repeat:,} of its kind" if alarm.repeat > 1 else "",
                 severity=f"{alarm.severity:,.1f}"
                 if alarm.severity < 1e4
                 else number(alarm.severity),
                 share=min(max(share, 0.0), 100.0),
                 fitted=fitted is not None
                 and any(
-                    first < stop and start < last
-                    for start, stop in occurrences(alarm)
-                    for first, last in fitted[which]
+                    first <= alarm.last and alarm.first < last for first, last in fitted[which]
                 ),
             )
         )
     return rows
-
-
-def occurrences(alarm: Alarm) -> Segments:
-    """Half-open row bounds of an alarm."""
-    return [(alarm.first, alarm.last + 1)]
 
 
 def _after(start: str, end: str) -> str:

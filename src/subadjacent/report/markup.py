@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from subadjacent.decision.alarms import CONFIRMED
 from subadjacent.report.marks import AlarmRow
 from subadjacent.report.panels import Panel
 from subadjacent.report.text import curve, number
@@ -67,28 +68,31 @@ def alarm_section(
 </tbody>
 </table>
 </div>
-<p class="about">A severity of 1.0 is the threshold, 0 a typical row. A permanent change counts \
-as normal after a while. A value is that of the row where the channel was furthest from what was \
-expected. <span class="keys">A channel's button leads to its chart.</span></p>"""
+<p class="about">A severity of 1.0 is the level that normal rows cross as often as requested, \
+2.0 is ten times as rare, 0 a typical row. A permanent change counts as normal after a while. \
+A value is that of the row where the channel was furthest from what was expected. \
+<span class="keys">A channel's button leads to its chart.</span></p>"""
 
 
 def _alarm(row: AlarmRow, place: int, channels: Sequence[str], *, entities: bool) -> str:
     alarm = row.alarm
     entity = f'<span class="entity">{escape(str(alarm.entity))}</span> ' if entities else ""
     until = f' <span class="quiet">to {row.until}</span>' if alarm.duration > 1 else ""
-    tags = [row.often] if row.often else []
-    tags += ["permanent"] if alarm.permanent else []
+    tags = ["permanent"] if alarm.permanent else []
     tags += ["in training part"] if row.fitted else []
     tagged = "".join(f' <span class="tag">{tag}</span>' for tag in tags)
+    # all alarms of a batch are confirmed; it need not be said of each
+    if alarm.status != CONFIRMED:
+        tagged += f' <span class="tag status">{alarm.status}</span>'
     causes = "".join(
         f'<button type="button" class="cause" data-channel="{channels.index(cause.channel)}">'
         f"<b>{escape(cause.channel)}</b> {escape(cause.kind)}</button>"
         for cause in row.causes
     )
     return f"""<tr role="row" tabindex="0" data-alarm="{place}" data-order="{place}" \
-data-rows="{alarm.duration}" data-severity="{alarm.severity}">
+data-rows="{alarm.duration}" data-severity="{alarm.severity}" data-status="{alarm.status}">
 <td role="cell" class="when">{entity}<b>{row.when}</b>{until}{tagged}</td>
-<td role="cell" class="lasted">{"within " if row.often else ""}{row.lasted}</td>
+<td role="cell" class="lasted">{row.lasted}</td>
 <td role="cell" class="number"><span class="meter" style="--share: {row.share:.1f}%"></span>\
 {row.severity}</td>
 <td role="cell" class="causes"><span class="sentence">{escape(alarm.sentence)}</span>{causes}</td>

@@ -10,12 +10,13 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from subadjacent.decision.alarms import Alarm
+from subadjacent.data.series import TrainSeries
+from subadjacent.decision.alarms import WITHDRAWN, Alarm
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import markup, model_facts, text
 from subadjacent.report.channels import MAX_CHANNELS, PARTS
-from subadjacent.report.marks import alarm_rows, marked_segments
+from subadjacent.report.marks import AlarmRow, alarm_rows, marked_segments
 from subadjacent.report.markup import Metrics
 from subadjacent.report.panels import panels
 from subadjacent.report.payload import SeriesView, payload, series_views
@@ -94,7 +95,7 @@ def page(
         title=escape(title),
         early=_file("early.js"),
         style=_file("base.css") + _file("report.css"),
-        headline=escape(text.headline(len(alarms), sum(map(len, series)), len(series), table)),
+        headline=escape(_headline(alarms, series, table)),
         warnings=markup.warning_list(text.warnings(detector, assessment)),
         entities=markup.choice("entity", "Entity", entities),
         overview_hint="Click a marker to look at an alarm; drag" if table else "Drag",
@@ -121,6 +122,14 @@ def page(
         ),
         script=script(),
     )
+
+
+def _headline(
+    alarms: Sequence[Alarm], series: Sequence[TrainSeries], table: Sequence[AlarmRow]
+) -> str:
+    withdrawn = sum(alarm.status == WITHDRAWN for alarm in alarms)
+    rows = sum(map(len, series))
+    return text.headline(len(alarms) - withdrawn, rows, len(series), table, withdrawn)
 
 
 def _curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_segments
-from subadjacent.report.marks import AlarmRow, Segments, by_severity, occurrences
+from subadjacent.report.marks import AlarmRow, Segments, by_severity
 from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, MAX_WINDOWS, LinePiece, plan
 from subadjacent.report.timeline import Timeline
@@ -117,8 +117,8 @@ def _windows(
 
 
 def _margin(alarm: Alarm, around: int) -> int:
-    """Rows to show on both sides of an alarm: ``around``, or its longest occurrence's length."""
-    return max(around, *(last - first for first, last in occurrences(alarm)))
+    """Rows to show on both sides of an alarm: ``around``, or as many as it has."""
+    return max(around, alarm.duration)
 
 
 def payload(
@@ -129,7 +129,7 @@ def payload(
 ) -> dict[str, Any]:
     """All that the script needs beside the lines, as JSON types."""
     around = model_facts.around(detector)
-    numbers = {(row.series, row.alarm.first): number for number, row in enumerate(table)}
+    numbers = {row.alarm: number for number, row in enumerate(table)}
     band = model_facts.band(detector)
     return {
         "kind": views[0].times.kind,
@@ -138,7 +138,7 @@ def payload(
         "parts": PARTS,
         "lines": [panel.key for panel in panels],
         "channels": list(views[0].series.channels),
-        "series": [_series(view, number, numbers) for number, view in enumerate(views)],
+        "series": [_series(view, numbers) for view in views],
         "alarms": [
             {
                 "series": row.series,
@@ -148,6 +148,8 @@ def payload(
                 "charts": charts_of(row, views[row.series].series),
                 "severity": row.alarm.severity,
                 "when": row.when,
+                "status": row.alarm.status,
+                "head": row.head,
                 "sentence": row.alarm.sentence,
                 "view": _panel_of(row.alarm, views[0].traces),
             }
@@ -162,9 +164,7 @@ def _panel_of(alarm: Alarm, traces: Sequence[str]) -> str | None:
     return trace_key(traces.index(alarm.view)) if alarm.view in traces else None
 
 
-def _series(
-    view: SeriesView, number: int, numbers: Mapping[tuple[int, int], int]
-) -> dict[str, Any]:
+def _series(view: SeriesView, numbers: Mapping[Alarm, int]) -> dict[str, Any]:
     return {
         "rows": len(view.series),
         "starts": list(view.series.starts[1:]),
@@ -174,12 +174,7 @@ def _series(
         "missing": missing_segments(view.series),
         "labels": view.labels,
         "fitted": view.fitted,
-        # no two alarms of a series begin at the same row
-        "bands": [
-            [first, last, numbers.get((number, alarm.first), -1)]
-            for alarm in view.alarms
-            for first, last in occurrences(alarm)
-        ],
+        "bands": [[alarm.first, alarm.last + 1, numbers.get(alarm, -1)] for alarm in view.alarms],
     }
 
 
@@ -192,7 +187,8 @@ def attention_matrices(
     for number in by_severity([row.alarm for row in table]):
         row = table[number]
         view = views[row.series]
-        peak, (start, stop) = _peak(view, row.alarm)
+        start, stop = row.alarm.first, row.alarm.last + 1
+        peak = start + int(view.severity[start:stop].argmax())
         looked = model_facts.attention(detector, view.series, peak)
         if looked is None:
             continue
@@ -213,14 +209,6 @@ def attention_matrices(
             }
         )
     return matrices
-
-
-def _peak(view: SeriesView, alarm: Alarm) -> tuple[int, tuple[int, int]]:
-    """The row where an alarm is worst, and the bounds of the occurrence that holds it."""
-    start, stop = max(
-        occurrences(alarm), key=lambda bounds: float(view.severity[slice(*bounds)].max())
-    )
-    return start + int(view.severity[start:stop].argmax()), (start, stop)
 
 
 def _shades(matrix: Array) -> bytes:

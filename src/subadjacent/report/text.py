@@ -13,6 +13,7 @@ import numpy as np
 from subadjacent.data.scaling import chunks, constant
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision import sentences
+from subadjacent.decision.alarms import WITHDRAWN
 from subadjacent.decision.sentences import span
 from subadjacent.decision.threshold import AlarmBudget, AutoRate, ExtremeValue
 from subadjacent.detectors.assessment import Assessment
@@ -31,10 +32,14 @@ MAX_MISFIT_SENTENCES = 5
 LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn")
 
 
-def headline(alarms: int, rows: int, entities: int, table: Sequence[AlarmRow]) -> str:
-    """The findings, in one sentence."""
-    worst = max(table, key=lambda row: row.alarm.severity, default=None)
+def headline(
+    alarms: int, rows: int, entities: int, table: Sequence[AlarmRow], withdrawn: int = 0
+) -> str:
+    """The findings, in one sentence; ``withdrawn`` alarms count apart."""
+    standing = [row for row in table if row.alarm.status != WITHDRAWN]
+    worst = max(standing, key=lambda row: row.alarm.severity, default=None)
     extent = f"{rows:,} rows" + (f" of {entities} entities" if entities > 1 else "")
+    extent += f", and {withdrawn:,} withdrawn" if withdrawn else ""
     if worst is None:
         return f"No alarms in {extent}"
     text = f"{alarms:,} {'alarm' if alarms == 1 else 'alarms'} in {extent}; "

@@ -67,7 +67,7 @@ class Measures:
 
 
 OF_SERIES = {
-    "anomaly_score": "Severity of the newest row.",
+    "anomaly_score": "Severity of the open alarm, else of the newest row.",
     "anomaly_threshold": "The score that opens an alarm.",
     "anomaly_alarm": "1 while an alarm is open.",
     "anomaly_warm_up": "Share of the warm-up that is done, 0 to 1.",

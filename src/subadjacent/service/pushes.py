@@ -101,6 +101,12 @@ class Push:
             for answer in answers
             if answer.alarm is not None
         }
+        if series.open_alarm is not None:
+            # while it lasts, the series is as severe as its worst row
+            (worst,) = tables.execute(
+                "select severity from alarms where id = ?", (series.open_alarm,)
+            ).fetchone()
+            series.severity = max(series.severity, worst)
         series.write(tables)
         if scored.saved is not None:
             series.write_snapshot(tables, scored.saved)

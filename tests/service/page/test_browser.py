@@ -113,6 +113,43 @@ def test_alarms_are_unseen_until_they_are_acknowledged(
     expect(tab.locator("#alarm-count")).to_have_text("0 open, 1 closed")
 
 
+def test_repeats_are_folded_and_withdrawn_alarms_are_counted_apart(
+    opened: Opener, backend: LiveService
+) -> None:
+    push(backend, "folded", rows(["pressure", "flow"], 0, 600, jump=(300, 312)))
+    (found,) = backend.get("/api/alarms?series=folded")["alarms"]
+    tab = opened(series="folded")
+
+    def at(place: int, **others: object) -> dict[str, object]:
+        start = f"2026-01-01T0{5 + place}:00:00"
+        number = found["number"] + place
+        known = {**found, "id": found["id"] + 10_000 + place, "number": number, "start": start}
+        return known | {"repeat_of": found["number"], "repeat": 1 + place} | others
+
+    repeats = [at(1, status="withdrawn"), at(2, status="provisional")]
+    page(tab, "(p, some) => p.alarms.add(some)", repeats)
+    cards = tab.locator(".alarm-card")
+    button = tab.get_by_role("button", name="3 of this kind since 05:00")
+    expect(button).to_have_attribute("aria-expanded", "false")
+    expect(cards).to_have_count(1)
+    expect(tab.locator("#alarm-count")).to_have_text("0 open, 2 closed · 2 unseen · 1 withdrawn")
+    # by keyboard alone, and the button keeps the focus
+    button.focus()
+    tab.keyboard.press("Enter")
+    expect(cards.locator(".status")).to_have_text(["confirmed", "provisional", "withdrawn"])
+    expect(button).to_be_focused()
+    expect(button).to_have_attribute("aria-expanded", "true")
+    expect(cards.last.locator(".sentence")).to_have_css("text-decoration-line", "line-through")
+    tab.keyboard.press("Enter")
+    expect(cards).to_have_count(1)
+    # one that is open is never hidden, and choosing a repeat opens its kind
+    page(tab, "(p, some) => p.alarms.add(some)", [at(3, state="open", status="provisional")])
+    expect(cards).to_have_count(2)
+    page(tab, "(p, id) => p.alarms.choose(id)", repeats[0]["id"])
+    expect(cards).to_have_count(4)
+    assert backend.ask("DELETE", "/api/series/folded").status == 204
+
+
 def test_how_bad_a_series_is_does_not_depend_on_how_many_alarms_came_after_its_own(
     opened: Opener, backend: LiveService
 ) -> None:
@@ -213,13 +250,14 @@ def test_an_alarm_is_acknowledged_with_a_note(opened: Opener, backend: LiveServi
     card.get_by_role("button", name="Acknowledge").click()
     card.get_by_label("Note").fill("<i>seen</i>, a valve")
     tab.keyboard.press("Enter")
-    expect(card.locator(".tag")).to_have_text("acknowledged")
+    expect(card.locator(".tag")).to_have_text(["confirmed", "acknowledged"])
     expect(card.locator(".note")).to_have_text("“<i>seen</i>, a valve”")
     expect(card.get_by_role("button", name="Acknowledge")).to_have_count(0)
     found = backend.get(f"/api/alarms/{number}")
     assert (found["acknowledged"], found["note"]) == (True, "<i>seen</i>, a valve")
     # others who look are told
-    expect(other.locator(f"[data-id='{number}'] .tag")).to_have_text("acknowledged")
+    tags = other.locator(f"[data-id='{number}'] .tag")
+    expect(tags).to_have_text(["confirmed", "acknowledged"])
 
 
 def test_an_alarm_is_marked_as_normal(opened: Opener, backend: LiveService) -> None:
@@ -228,7 +266,7 @@ def test_an_alarm_is_marked_as_normal(opened: Opener, backend: LiveService) -> N
     card = tab.locator(".alarm-card").first
     number = card.get_attribute("data-id")
     card.get_by_role("button", name="Mark as normal").click()
-    expect(card.locator(".tag")).to_have_text("marked as normal")
+    expect(card.locator(".tag")).to_have_text(["confirmed", "marked as normal"])
     expect(card.locator(".act")).to_have_count(0)
     assert backend.get(f"/api/alarms/{number}")["normal"] is True
 

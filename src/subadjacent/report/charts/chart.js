@@ -115,10 +115,10 @@ export class Chart {
 
   spans({spans}, box, x) {
     const {paper} = this;
-    for (const {from, until, to, chosen} of spans) {
+    for (const {from, until, to, chosen, withdrawn} of spans) {
       const left = x(from), wide = Math.max(2, x(to) - left), high = box.bottom - box.top;
       if (left > box.right || left + wide < box.left) continue;
-      paper.fillStyle = color("alarm");
+      paper.fillStyle = color(withdrawn ? "muted" : "alarm");
       paper.globalAlpha = chosen ? 0.22 : 0.13;
       paper.fillRect(left, box.top, Math.max(2, x(until) - left), high);
       // open, but nothing is wrong any more
@@ -194,9 +194,9 @@ export class Chart {
   // a triangle above each alarm, which may itself be thinner than a pixel
   markers(spans, x) {
     const {paper, box} = this;
-    for (const {from, to, chosen} of spans) {
+    for (const {from, to, chosen, withdrawn} of spans) {
       const at = x((from + to) / 2);
-      paper.fillStyle = color("alarm");
+      paper.fillStyle = color(withdrawn ? "muted" : "alarm");
       paper.globalAlpha = chosen ? 1 : 0.75;
       paper.beginPath();
       paper.moveTo(at - MARKER, box.top - 7);

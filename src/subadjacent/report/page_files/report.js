@@ -3,6 +3,7 @@
 import {byId, oncePerFrame, say} from "./dom.js";
 import {drawAttention} from "./attention.js";
 import {Overview} from "./overview.js";
+import {grouped, inKind, kindButton} from "./repeats.js";
 import {CurveCharts, ReportCharts} from "./report_charts.js";
 import {Series} from "./series.js";
 import {onPaint, setTheme, startTheme, theme, turn} from "./theme.js";
@@ -14,6 +15,9 @@ const view = new View(redraw);
 const charts = new ReportCharts(view, data, span => span.id < 0 ? look(span.first, span.last, data.window) : choose(span.id));
 const overview = new Overview(view, charts, {left: () => charts.left, columns: () => charts.series?.pieces[0], axis: true, markers: true});
 const drawMatrix = oncePerFrame(() => drawAttention(matrix, data));
+const rows = [...document.querySelectorAll("#alarm-table tbody tr")];
+const kinds = [...grouped(rows, row => data.alarms[row.dataset.alarm].head).values()];
+const unfolded = new Set();   // kinds whose repeats are shown
 let current = -1, matrix = data.attention[0];
 
 function redraw() {
@@ -48,6 +52,23 @@ function choose(number, channel) {
   if (channel !== undefined) charts.jump(channel);
 }
 
+// repeats below the first of their kind, where that is open
+function fold(kind, open) {
+  const [first, ...repeats] = kind;
+  if (open) unfolded.add(kind); else unfolded.delete(kind);
+  first.querySelector(".kind").setAttribute("aria-expanded", String(open));
+  for (const row of repeats) row.hidden = !open;
+}
+
+function startKinds() {
+  for (const kind of kinds.filter(one => one.length > 1)) {
+    const [first, last] = [kind[0], kind.at(-1)].map(row => data.alarms[row.dataset.alarm].when);
+    kind[0].querySelector(".when").append(kindButton(inKind(kind.length, first, last), false, () => fold(kind, !unfolded.has(kind))));
+    for (const row of kind.slice(1)) row.classList.add("repeat");
+    fold(kind, false);
+  }
+}
+
 function mark(number) {
   current = number;
   const alarm = data.alarms[number] ?? null;
@@ -55,7 +76,8 @@ function mark(number) {
   overview.plan();
   say(byId("detail-title"), alarm ? `Alarm ${number + 1} of ${data.alarms.length}: ${alarm.sentence}` : "Detail");
   document.querySelector("tr[aria-current]")?.removeAttribute("aria-current");
-  const row = document.querySelector(`tr[data-alarm="${number}"]`);
+  const row = document.querySelector(`tr[data-alarm="${number}"]`), kind = kinds.find(one => one.includes(row));
+  if (row?.hidden) fold(kind, true);
   row?.setAttribute("aria-current", "true");
   if (row) keepInSight(row);
 }
@@ -73,9 +95,9 @@ function step(by) {
   if (count) choose(((current < 0 ? (by > 0 ? -1 : count) : current) + by + count) % count);
 }
 
-// the worst alarm of those; all of the series where there are none
+// the worst alarm of those that stand; all of the series where there are none
 function showWorst(alarms) {
-  const worst = alarms.reduce((one, other) => one && one.severity >= other.severity ? one : other, null);
+  const worst = alarms.filter(one => one.status !== "withdrawn").reduce((one, other) => one && one.severity >= other.severity ? one : other, null);
   if (worst) choose(data.alarms.indexOf(worst)); else showAll();
 }
 
@@ -92,7 +114,9 @@ function sort(header) {
   for (const one of header.parentElement.querySelectorAll("[aria-sort]")) one.setAttribute("aria-sort", "none");
   header.setAttribute("aria-sort", order);
   const body = document.querySelector("#alarm-table tbody"), sign = order === "ascending" ? 1 : -1;
-  body.append(...[...body.rows].sort((a, b) => sign * (a.dataset[key] - b.dataset[key])));
+  // a kind by its worst, and its repeats stay below its first
+  const of = kind => Math.max(...kind.map(row => row.dataset[key])), by = key === "order" ? kind => kind[0].dataset[key] : of;
+  body.append(...[...kinds].sort((a, b) => sign * (by(a) - by(b))).flat());
 }
 
 function keys(event) {
@@ -107,8 +131,9 @@ function keys(event) {
   if (event.target.matches?.("#alarm-table tbody tr")) {
     const go = row => { if (row) { row.focus(); choose(Number(row.dataset.alarm)); } };
     acts.Enter = acts[" "] = () => go(event.target);
-    acts.ArrowDown = () => go(event.target.nextElementSibling);
-    acts.ArrowUp = () => go(event.target.previousElementSibling);
+    const beside = by => { const shown = [...event.target.parentElement.rows].filter(row => !row.hidden); return shown[shown.indexOf(event.target) + by]; };
+    acts.ArrowDown = () => go(beside(1));
+    acts.ArrowUp = () => go(beside(-1));
   }
   if (!acts[event.key]) return;
   event.preventDefault();
@@ -150,6 +175,7 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => setTheme(screen));
 startTheme();
+startKinds();
 chooseSeries(0);
 showWorst(data.alarms);
 charts.draw();

@@ -48,12 +48,12 @@ export class ReportCharts extends PointedCharts {
     this.shades = [[fitted, "fitted"], [labels, "label"]].flatMap(([segments, role]) => segments.map(one => ({...series.span(one), role})));
   }
 
-  // every occurrence of every alarm; those that are not in the table have no number
+  // every alarm; those that are not in the table have no number
   get spans() {
     const {series} = this;
     return series.info.bands.map(([first, last, id]) => {
-      const {from, to} = series.span([first, last]);
-      return {id, first, last, from, until: to, to, chosen: id >= 0 && this.page.alarms[id] === this.alarm};
+      const {from, to} = series.span([first, last]), alarm = this.page.alarms[id];
+      return {id, first, last, from, until: to, to, chosen: id >= 0 && alarm === this.alarm, withdrawn: alarm?.status === "withdrawn"};
     });
   }
 

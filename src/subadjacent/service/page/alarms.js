@@ -1,8 +1,10 @@
-// The list of alarms: what happened, since when, how bad, why; acknowledge and mark as normal.
+// The list of alarms: what happened, since when, how bad, why; acknowledge and mark as normal. Repeats are
+// folded under the first of their kind.
 
 import {alarmPath, send} from "./api.js";
 import {byId, make, oncePerFrame, say} from "./dom.js";
 import {count, lasting, severity, timeOf, when} from "./format.js";
+import {grouped, inKind, kindButton} from "./repeats.js";
 
 const FULL = 6;   // severity at which the meter is full
 const MOST = 200;   // alarms in the list
@@ -16,8 +18,11 @@ function order(one, other) {
   return open || other.id - one.id;
 }
 
-// over, and nobody has acknowledged it
-const isUnseen = alarm => alarm.state !== "open" && !alarm.acknowledged;
+const isWithdrawn = alarm => alarm.status === "withdrawn";
+// over, not withdrawn, and nobody has acknowledged it
+const isUnseen = alarm => alarm.state !== "open" && !alarm.acknowledged && !isWithdrawn(alarm);
+// the same of all alarms of one kind, those of a series: the number of the first
+const kindOf = alarm => `${alarm.repeat_of ?? alarm.number} ${alarm.series}`;
 
 export function lasted(alarm) {
   const [start, end] = [timeOf(alarm.start), timeOf(alarm.end)];
@@ -34,6 +39,7 @@ export class AlarmList {
     this.series = null;
     this.chosen = null;
     this.noting = null;   // the alarm whose note is being written
+    this.unfolded = new Set();   // kinds whose repeats are shown
     this.cards = new Map();
     this.list = byId("alarm-list");
     this.plan = oncePerFrame(() => this.render());
@@ -61,9 +67,15 @@ export class AlarmList {
   }
 
   of(series) { return [...this.all.values()].filter(alarm => alarm.series === series); }
-  get shown() {
-    return (this.everywhere ? [...this.all.values()] : this.of(this.series)).sort(order).slice(0, MOST);
+  // kinds in the order of their newest, or of those that are open; within each the first, then the newest
+  get kinds() {
+    const all = (this.everywhere ? [...this.all.values()] : this.of(this.series)).sort(order).slice(0, MOST);
+    return [...grouped(all, kindOf)].map(([kind, some]) => {
+      const first = some.reduce((one, other) => other.number < one.number ? other : one);
+      return [kind, [first, ...some.filter(alarm => alarm !== first)]];
+    });
   }
+  get shown() { return this.kinds.flatMap(([, alarms]) => alarms); }
 
   watch(series) {
     this.series = series;
@@ -72,6 +84,7 @@ export class AlarmList {
 
   choose(id) {
     this.chosen = id;
+    if (this.all.has(id)) this.unfolded.add(kindOf(this.all.get(id)));
     this.plan();
   }
 
@@ -84,25 +97,37 @@ export class AlarmList {
   }
 
   render() {
-    const {shown} = this, cards = shown.map(alarm => this.card(alarm));
+    const {shown} = this, cards = this.kinds.flatMap(([kind, alarms]) => this.listed(kind, alarms));
     for (const id of [...this.cards.keys()]) if (!this.all.has(id)) this.cards.delete(id);
     if (cards.some((card, i) => this.list.children[i] !== card) || this.list.children.length !== cards.length) {
       const focused = document.activeElement;
       this.list.replaceChildren(...cards);
       if (this.list.contains(focused)) focused.focus({preventScroll: true});
     }
-    const open = shown.filter(alarm => alarm.state === "open").length;
-    const unseen = shown.filter(isUnseen).length;
-    say(byId("alarm-count"), shown.length ? `${open} open, ${shown.length - open} closed${unseen ? ` · ${unseen} unseen` : ""}` : "No alarms");
+    const [open, unseen, withdrawn] = [alarm => alarm.state === "open", isUnseen, isWithdrawn].map(is => shown.filter(is).length);
+    const counts = [`${open} open, ${shown.length - open - withdrawn} closed`, unseen && `${unseen} unseen`, withdrawn && `${withdrawn} withdrawn`];
+    say(byId("alarm-count"), shown.length ? counts.filter(Boolean).join(" · ") : "No alarms");
+  }
+
+  // the first of a kind, and its repeats where they are unfolded; those that are open are never hidden
+  listed(kind, [first, ...repeats]) {
+    const open = this.unfolded.has(kind), newest = repeats[0] ?? first;
+    const text = repeats.length ? inKind(repeats.length + 1, when(first.start, first.first), when(newest.start, newest.first)) : "";
+    return [this.card(first, {kind, text, open}), ...repeats.filter(one => open || one.state === "open").map(one => this.card(one))];
+  }
+
+  toggle(kind) {
+    if (!this.unfolded.delete(kind)) this.unfolded.add(kind);
+    this.render();
   }
 
   // made again only when something of it has changed: what the reader types or reads stays
-  card(alarm) {
+  card(alarm, group = null) {
     const noting = this.noting === alarm.id, chosen = this.chosen === alarm.id;
-    const key = JSON.stringify([alarm, noting, chosen, this.everywhere]);
+    const key = JSON.stringify([alarm, noting, chosen, this.everywhere, group]);
     const known = this.cards.get(alarm.id);
     if (known?.dataset.key === key || known?.contains(document.activeElement) && noting && known.querySelector("form")) return known;
-    const made = this.build(alarm, noting, chosen);
+    const made = this.build(alarm, noting, chosen, group);
     made.dataset.key = key;
     this.cards.set(alarm.id, made);
     // who stood on a button of the old one stands on the same of the new one
@@ -112,7 +137,7 @@ export class AlarmList {
     return made;
   }
 
-  build(alarm, noting, chosen) {
+  build(alarm, noting, chosen, group) {
     const meter = make("span", {class: "meter", "aria-hidden": "true"});
     meter.style.setProperty("--share", `${Math.min(100, 100 * alarm.severity / FULL)}%`);
     // what was marked as normal has been seen, and is normal for good
@@ -121,14 +146,15 @@ export class AlarmList {
       this.everywhere ? make("span", {class: "entity"}, alarm.series) : null,
       make("b", {}, when(alarm.start, alarm.first)),
       make("span", {class: "quiet lasted"}, alarm.state === "open" ? `open, ${lasted(alarm)}` : lasted(alarm)));
-    return make("li", {class: "alarm-card", "data-id": alarm.id, "data-state": alarm.state, "aria-current": chosen && "true"},
+    return make("li", {class: group ? "alarm-card" : "alarm-card repeat", "data-id": alarm.id, "data-state": alarm.state, "data-status": alarm.status, "aria-current": chosen && "true"},
       make("div", {class: "alarm-top"}, go, make("span", {class: "number"}, meter, make("span", {class: "hidden"}, "severity "), severity(alarm.severity))),
       make("p", {class: "sentence", id: why(alarm)}, alarm.sentence),
       this.causes(alarm),
       alarm.note ? make("p", {class: "note"}, `“${alarm.note}”`) : null,
-      make("div", {class: "tags"}, ...tags.filter(Boolean).map(tag => make("span", {class: "tag"}, tag))),
+      make("div", {class: "tags"}, make("span", {class: "tag status"}, alarm.status), ...tags.filter(Boolean).map(tag => make("span", {class: "tag"}, tag))),
       make("div", {class: "actions"}, ...this.actions(alarm, noting)),
-      noting ? this.form(alarm) : null);
+      noting ? this.form(alarm) : null,
+      group?.text ? kindButton(group.text, group.open, () => this.toggle(group.kind)) : null);
   }
 
   causes(alarm) {

@@ -10,6 +10,6 @@ export function spansOf(alarms, columns, chosen) {
   return alarms.map(alarm => {
     const from = at(alarm.start, alarm.first), until = Math.max(from, at(alarm.end, alarm.last));
     const to = alarm.state === "open" ? Math.max(columns.last, until) : until;
-    return {id: alarm.id, from: from - half, until: until + half, to: to + half, chosen: alarm.id === chosen?.id};
+    return {id: alarm.id, from: from - half, until: until + half, to: to + half, chosen: alarm.id === chosen?.id, withdrawn: alarm.status === "withdrawn"};
   }).filter(one => one.from === one.from && one.until === one.until);
 }
