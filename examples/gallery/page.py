@@ -23,6 +23,8 @@ def page(outcome: Outcome, counts: Sequence[Counted]) -> str:
     """What it is, the file, the command, the pictures, what was found here and in other draws."""
     case, shown = outcome.case, outcome.drawn.text.splitlines()[:SHOWN]
     series = "" if case.entity is None else f" of {case.entity}"
+    own = [alarm for alarm in outcome.alarms if alarm["entity"] == case.entity]
+    close = f"The worst alarm{series}" if own else "The first planted anomaly"
     parts = [
         f"# {case.title}\n\n{NOTE}",
         case.story,
@@ -31,8 +33,8 @@ def page(outcome: Outcome, counts: Sequence[Counted]) -> str:
         _block("console", f"$ {outcome.line}\n{outcome.said}".rstrip()),
         "## The picture",
         f"![The data{series}, with alarms and planted anomalies](images/{case.name}.png)",
-        f"[How to read it](index.md). The worst alarm{series}, enlarged:",
-        f"![The worst alarm{series}, enlarged](images/{case.name}-close.png)",
+        f"[How to read it](index.md). {close}, enlarged:",
+        f"![{close}, enlarged](images/{case.name}-close.png)",
         "## What was found",
         _planted_table(outcome),
         _alarm_table(outcome),
@@ -135,9 +137,9 @@ def _alarm_table(outcome: Outcome) -> str:
     rows = ["| alarm | when | severity | sentence | right? |", "|--:|---|--:|---|---|"]
     for number, alarm in enumerate(outcome.alarms, 1):
         entity = "" if alarm["entity"] is None else f"{alarm['entity']}, "
-        when = _when(outcome, alarm, alarm["occurrences"][0])
-        if more := len(alarm["occurrences"]) - 1:
-            when += f"; and {more} more"
+        when = _when(outcome, alarm)
+        if alarm["repeat_of"] is not None:
+            when += f"; number {alarm['repeat']} of its kind"
         # the other channels are in the output of the command
         sentence = alarm["sentence"].partition(";")[0]
         rows.append(
@@ -147,8 +149,8 @@ def _alarm_table(outcome: Outcome) -> str:
     return "\n".join(rows)
 
 
-def _when(outcome: Outcome, alarm: dict[str, Any], bounds: Sequence[int]) -> str:
-    first, last = (outcome.time(row, alarm["entity"]) for row in bounds)
+def _when(outcome: Outcome, alarm: dict[str, Any]) -> str:
+    first, last = (outcome.time(alarm[row], alarm["entity"]) for row in ("first", "last"))
     if first == last:
         return first
     day, _, clock = last.partition(" ")
@@ -158,8 +160,7 @@ def _when(outcome: Outcome, alarm: dict[str, Any], bounds: Sequence[int]) -> str
 
 def _verdict(outcome: Outcome, alarm: dict[str, Any]) -> str:
     if outcome.planted_at(alarm):
-        right = outcome.right_times(alarm)
-        return "yes" if right == alarm["times"] else f"yes, {right} of {alarm['times']} times"
+        return "yes"
     before = alarm["last"] < outcome.fitted_rows(alarm["entity"])
     return "no; among the training rows" if before else "no: a false alarm"
 

@@ -64,11 +64,6 @@ class Outcome:
         """How many alarms touch nothing planted."""
         return sum(not self.planted_at(alarm) for alarm in self.alarms)
 
-    def right_times(self, alarm: dict[str, Any]) -> int:
-        """How many of the times that an alarm was there something was planted."""
-        planted = self.planted_at(alarm)
-        return sum(any(meets(bounds, one) for one in planted) for bounds in alarm["occurrences"])
-
     def fitted_rows(self, entity: str | None) -> int:
         """How many rows of a series were fitted on: the first ones."""
         return int(FITTED * len(self.assessment.series[self.number(entity)]))
@@ -84,14 +79,8 @@ class Outcome:
 
 
 def touches(alarm: dict[str, Any], planted: Planted) -> bool:
-    """Whether an alarm was there in the rows of something planted, or just beside."""
-    return any(meets(bounds, planted) for bounds in alarm["occurrences"])
-
-
-def meets(bounds: Sequence[int], planted: Planted) -> bool:
-    """Whether rows, the last one included, meet those of something planted, or almost."""
-    first, last = bounds
-    return first <= planted.last + MARGIN and last >= planted.first - MARGIN
+    """Whether the rows of an alarm meet those of something planted, or almost."""
+    return alarm["first"] <= planted.last + MARGIN and alarm["last"] >= planted.first - MARGIN
 
 
 def run_case(case: Case, folder: Path, seed: int = SEED) -> Outcome:
