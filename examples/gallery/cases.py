@@ -23,8 +23,9 @@ suction pipe is missed**: its severity is 0.9, just below an alarm. Two alarms o
 1.1 are false.
 
 **A change that lasts 300 rows, here two days, counts as normal**: the alarm says "permanent" and
-ends on the 12th although the bearing gets worse. For a machine that wears out, this default is wrong. Put `adapt_after = "never"` into a file, and
-pass it with `--config`; the alarm then lasts to the end.""",
+ends on the 12th although the bearing gets worse. For a machine that wears out, this default is
+wrong. Put `adapt_after = "never"` into a file, and pass it with `--config`; the alarm then lasts to
+the end.""",
 )
 
 SERVERS = Case(
@@ -98,9 +99,9 @@ any diagnosis.""",
     channels=("lead_II_mV",),
     remark="""\
 Both are found by the *shape* view: no value of the changed beats is out of range. The second alarm
-spans the changed beats, which are less than 100 rows apart: one event. The expected range in the sentence (-0.1 to
-0.6 mV) is of little help here: the beat is too irregular for a comparison with the same time of the
-last cycles, so the level before is used instead.""",
+spans the changed beats, which are less than 100 rows apart: one event. The expected range in the
+sentence (-0.1 to 0.6 mV) is of little help here: the beat is too irregular for a comparison with
+the same time of the last cycles, so the level before is used instead.""",
     options=("--time", "time_s"),
     suffix=".tsv",
 )
@@ -117,8 +118,8 @@ Thursday morning. Numbers have commas for thousands, and dates have names of mon
     remark="""\
 **Both are missed, barely.** The payment provider fails for three of 4,368 hours, with a severity of
 0.9; the bank holiday reaches 0.99. The newsletters, bursts that recur every week, raise no alarm
-either. At `--false-alarms auto` one false alarm is accepted in three times the training rows, here
-nine months; whoever wants to see such hours asks for more, such as `--false-alarms 1/month`.""",
+either. By default one false alarm is accepted in three times the training rows, here nine months;
+`--false-alarms 1/30days` finds both in their very hours, and raises three more alarms.""",
 )
 
 CASES = (PUMP, SERVERS, SOLAR, COLD_STORE, HEARTBEAT, SHOP)
