@@ -8,7 +8,7 @@ alarm, and of those with a warning of any kind. The default detector on normal p
 Fleets with and without entities that stand out: the mean share of false discoveries, the share of
 entities that stand out which are found, and how many normal entities have a p-value of up to 0.05.
 
-With --pages the tables of docs/scoring.md and docs/distributed.md are made from it.
+With --pages the tables of docs/decision.md and docs/distributed.md are made from it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WARM_UP = 1_000
 DOCS = Path(__file__).parents[1] / "docs"
 # page, mark on it: what the lines are about, and what its table calls the columns it shows
 PAGES = {
-    ("scoring.md", "conformal"): (
+    ("decision.md", "conformal"): (
         ("drift",),
         {
             "data": "normal scores",

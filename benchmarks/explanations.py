@@ -95,7 +95,7 @@ def percent(values: Sequence[int]) -> str:
 
 
 def summary(results: Sequence[Judged]) -> str:
-    """Shares by kind, and for all; then what each kind was called."""
+    """Shares by kind, and for all."""
     lines = [
         "| planted | departures | found | right first channel | right kind | other alarms |",
         "|---|---|---|---|---|---|",
@@ -111,7 +111,7 @@ def summary(results: Sequence[Judged]) -> str:
         ]
         others = np.mean([one.other_alarms for one in group]) if group else 0.0
         lines.append(f"| {title} | {len(group)} | {' | '.join(shares)} | {others:.1f} |")
-    return "\n".join([*lines, "", *confusions(results)])
+    return "\n".join(lines)
 
 
 def confusions(results: Sequence[Judged]) -> list[str]:
@@ -150,7 +150,7 @@ def main() -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Judged._fields)
         writer.writerows(results)
-    print(summary(results))
+    print("\n".join([summary(results), "", *confusions(results)]))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ GROUPS = {
     "rivals": "Other detectors and controls",
     "detectors": "Detectors",
     "adapters": "Other libraries' shapes",
-    "scoring": "Thresholds, alarms and causes",
+    "decision": "Thresholds, alarms and causes",
     "streaming": "Rows as they come",
     "data": "Series and made-up data",
     "training": "Progress",

@@ -23,6 +23,8 @@ def page(outcome: Outcome, counts: Sequence[Counted]) -> str:
     """What it is, the file, the command, the pictures, what was found here and in other draws."""
     case, shown = outcome.case, outcome.drawn.text.splitlines()[:SHOWN]
     series = "" if case.entity is None else f" of {case.entity}"
+    own = [alarm for alarm in outcome.alarms if alarm["entity"] == case.entity]
+    close = f"The worst alarm{series}" if own else "The first planted anomaly"
     parts = [
         f"# {case.title}\n\n{NOTE}",
         case.story,
@@ -31,8 +33,8 @@ def page(outcome: Outcome, counts: Sequence[Counted]) -> str:
         _block("console", f"$ {outcome.line}\n{outcome.said}".rstrip()),
         "## The picture",
         f"![The data{series}, with alarms and planted anomalies](images/{case.name}.png)",
-        f"[How to read it](index.md). The worst alarm{series}, enlarged:",
-        f"![The worst alarm{series}, enlarged](images/{case.name}-close.png)",
+        f"[How to read it](index.md). {close}, enlarged:",
+        f"![{close}, enlarged](images/{case.name}-close.png)",
         "## What was found",
         _planted_table(outcome),
         _alarm_table(outcome),
@@ -136,8 +138,8 @@ def _alarm_table(outcome: Outcome) -> str:
     for number, alarm in enumerate(outcome.alarms, 1):
         entity = "" if alarm["entity"] is None else f"{alarm['entity']}, "
         when = _when(outcome, alarm)
-        if alarm["repeat"] > 1:
-            when += f"; no. {alarm['repeat']} of its kind"
+        if alarm["repeat_of"] is not None:
+            when += f"; number {alarm['repeat']} of its kind"
         # the other channels are in the output of the command
         sentence = alarm["sentence"].partition(";")[0]
         rows.append(
@@ -148,7 +150,7 @@ def _alarm_table(outcome: Outcome) -> str:
 
 
 def _when(outcome: Outcome, alarm: dict[str, Any]) -> str:
-    first, last = (outcome.time(alarm[end], alarm["entity"]) for end in ("first", "last"))
+    first, last = (outcome.time(alarm[row], alarm["entity"]) for row in ("first", "last"))
     if first == last:
         return first
     day, _, clock = last.partition(" ")

@@ -26,17 +26,22 @@ def draw_whole(outcome: Outcome, path: Path) -> None:
 
 
 def draw_close(outcome: Outcome, path: Path) -> None:
-    """The first channels of the worst alarm, in its worst rows and those around them."""
+    """The first channels of the worst alarm and the rows around it; what was missed without one."""
     alarm = worst(outcome)
-    around = max(int(AROUND * alarm.duration), LEAST)
-    named = [cause.channel for cause in alarm.causes[:2]]
-    _save(outcome, path, rows=(alarm.first - around, alarm.last + around), channels=named)
+    if alarm is None:
+        missed = outcome.drawn.planted[0]
+        first, last, named = missed.first, missed.last, list(outcome.case.channels[:2])
+    else:
+        first, last = alarm.first, alarm.last
+        named = [cause.channel for cause in alarm.causes[:2]]
+    around = max(int(AROUND * (last - first + 1)), LEAST)
+    _save(outcome, path, rows=(first - around, last + around), channels=named)
 
 
-def worst(outcome: Outcome) -> Alarm:
-    """The most severe alarm of the series in the pictures."""
+def worst(outcome: Outcome) -> Alarm | None:
+    """The most severe alarm of the series in the pictures; None without alarms."""
     alarms = [one for one in outcome.assessment.alarms() if one.entity == outcome.case.entity]
-    return max(alarms, key=lambda alarm: alarm.severity)
+    return max(alarms, key=lambda alarm: alarm.severity, default=None)
 
 
 def _save(

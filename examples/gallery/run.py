@@ -79,8 +79,8 @@ class Outcome:
 
 
 def touches(alarm: dict[str, Any], planted: Planted) -> bool:
-    """Whether an alarm was there in the rows of something planted, or just beside."""
-    return bool(alarm["first"] <= planted.last + MARGIN and alarm["last"] >= planted.first - MARGIN)
+    """Whether the rows of an alarm meet those of something planted, or almost."""
+    return alarm["first"] <= planted.last + MARGIN and alarm["last"] >= planted.first - MARGIN
 
 
 def run_case(case: Case, folder: Path, seed: int = SEED) -> Outcome:

@@ -73,7 +73,7 @@ def test_what_the_linear_method_uses_does_not_import_torch() -> None:
 
 
 def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
-    folders = ("core", "networks", "ridge", "methods", "data", "training", "scoring", "detectors")
+    folders = ("core", "networks", "ridge", "methods", "data", "training", "decision", "detectors")
     imports = "; ".join(
         f"import {name}"
         for name in MODULES
@@ -84,7 +84,7 @@ def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
 
 def test_the_bare_library_needs_no_frames_and_no_files() -> None:
     """The folders that run on a GPU image import torch, NumPy, SciPy and scikit-learn only."""
-    folders = ("core", "networks", "ridge", "methods", "training", "scoring", "detectors")
+    folders = ("core", "networks", "ridge", "methods", "training", "decision", "detectors")
     imports = "; ".join(f"import {name}" for name in MODULES if name.split(".")[1] in folders)
     code = f"""
 import sys

@@ -12,7 +12,7 @@ from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, SCRIPTS, Load, rows
 def test_explanations_in_the_docs_are_those_of_the_report_and_as_good_as_is_promised(
     load: Load,
 ) -> None:
-    page = (FOLDER.parent / "docs" / "scoring.md").read_text(encoding="utf-8")
+    page = (FOLDER.parent / "docs" / "decision.md").read_text(encoding="utf-8")
     script = load("explanations")
     texts = ("kind", "named_channel", "named_kind")
     with (REPORTS / "explanations.csv").open(newline="") as file:

@@ -54,7 +54,7 @@ def test_conformal_promises_are_a_row_each(
     run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found = tmp_path / "conformal.csv"
-    for page, mark in (("scoring", "conformal"), ("distributed", "fleets")):
+    for page, mark in (("decision", "conformal"), ("distributed", "fleets")):
         text = f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n"
         (tmp_path / f"{page}.md").write_text(text)
     monkeypatch.setattr(load("conformal"), "DOCS", tmp_path)
@@ -69,7 +69,7 @@ def test_conformal_promises_are_a_row_each(
     # where no row can be an alarm, none is
     silent = [float(row["mean"]) for row in rows if row["no alarm"] == "1.0"]
     assert silent == [0.0] * len(silent) != []
-    before, *table, after = (tmp_path / "scoring.md").read_text().splitlines()
+    before, *table, after = (tmp_path / "decision.md").read_text().splitlines()
     assert (before, after) == ("before", "after")
     columns = ("data", "form", "asked", "mean", "one in ten", "no alarm", "warned")
     lines = {f"| {' | '.join(row[name] for name in columns)} |": row for row in rows}

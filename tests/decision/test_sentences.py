@@ -114,6 +114,6 @@ def test_each_view_of_the_default_has_words_of_its_own() -> None:
 
 
 def test_the_page_about_scoring_lists_what_views_see_in_order() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "decision.md").read_text(encoding="utf-8")
     listed = "\n".join(f"| `{facts.name}` | {facts.sentence} |" for facts in RECORDS)
     assert f"| `view` | what it says about the channel |\n|---|---|\n{listed}\n\n" in page

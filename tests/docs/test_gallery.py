@@ -88,11 +88,11 @@ def test_an_alarm_is_right_up_to_five_rows_beside_what_was_planted(
 
     planted = Planted.over("a fault", slice(100, 110))
     assert (planted.first, planted.last) == (100, 109)
-    for first, last, right in (
+    for first, last, meets in (
         (90, 95, 1),
         (90, 94, 0),
-        (105, 105, 1),
         (114, 120, 1),
         (115, 120, 0),
+        (105, 105, 1),
     ):
-        assert touches({"first": first, "last": last}, planted) == bool(right)
+        assert touches({"first": first, "last": last}, planted) == bool(meets)

@@ -90,7 +90,7 @@ def test_kills_on_the_page_of_reliability_are_those_of_the_report() -> None:
 
 CONFORMAL = {
     # page, mark → what the lines are about, and the columns that are shown
-    ("scoring.md", "conformal"): (
+    ("decision.md", "conformal"): (
         ("drift",),
         ("data", "form", "asked", "mean", "one in ten", "no alarm", "warned"),
     ),

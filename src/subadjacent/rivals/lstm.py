@@ -4,7 +4,7 @@ Hundman, Constantinou, Laporte, Colwell and Soderstrom, "Detecting Spacecraft An
 and Nonparametric Dynamic Thresholding", KDD 2018.
 
 Faithful: two layers of 80 units, dropout of 0.3 between them, the squared error of the forecast
-smoothed over time by the detector, and the paper's threshold (``scoring/dynamic.py``), which is
+smoothed over time by the detector, and the paper's threshold (``decision/dynamic.py``), which is
 the detector's default. Ours: all channels are forecast by one network, the next row and not the
 next ten; a window's first half only starts the forecast.
 
