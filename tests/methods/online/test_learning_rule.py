@@ -34,6 +34,11 @@ def test_after_a_strong_event_its_aftermath_does_not_keep_it_going() -> None:
     normal = LearningRule().follow(0, new[:100], ongoing[:100], may_accept=True).normal
     # 0.4 of 3 is 1.2: row 20 is no part of it, row 30 is
     assert np.flatnonzero(~normal)[-1] == 30 + CLOSE_AFTER
+    # also where it became that strong later
+    grown = severities(row5=1.1, row6=3.0)
+    ongoing = severities(row20=1.0)
+    normal = LearningRule().follow(0, grown[:100], ongoing[:100], may_accept=True).normal
+    assert np.flatnonzero(~normal)[-1] == 6 + CLOSE_AFTER
     # later on in a long event, 0.7 is enough
     ongoing = np.where(np.arange(400) < 5 + AFTERMATH_ROWS + 1, 1.3, 0.0)
     ongoing[110] = 0.8

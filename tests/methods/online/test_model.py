@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -12,9 +13,16 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, State
 from subadjacent.methods.online.learner import SUPPRESSED_AFTER_GAP, SUPPRESSED_AT_START, WARM_UP
-from subadjacent.methods.online.method import MIN_UNIT, LastRows, OnlineMethod, last_rows
-from subadjacent.methods.online.model import OnlineModel
-from subadjacent.methods.online.stream import OnlineStream
+from subadjacent.methods.online.method import (
+    MIN_UNIT,
+    LastRows,
+    OnlineMethod,
+    _EntityFit,
+    _with_lasting,
+    last_rows,
+)
+from subadjacent.methods.online.model import FIRST_UNIT, OnlineModel
+from subadjacent.methods.online.stream import OnlineStream, Watcher
 from subadjacent.methods.online.views import view_names
 from subadjacent.methods.stream import joined
 from subadjacent.methods.views.settings import ViewSettings
@@ -111,8 +119,25 @@ def test_traces_add_up_to_the_score() -> None:
     assert evidence.views == tuple(evidence.traces)
     total = np.sum([evidence.traces[name] for name in evidence.views], axis=0)
     np.testing.assert_allclose(total, evidence.score, rtol=1e-6, atol=1e-4)
-    scores = model().stream(explained=False).push(rows)
-    np.testing.assert_array_equal(scores.score, evidence.score)
+    # what lasts counts for half in twice the unit
+    halved = replace(model(), lasting_unit=2 * model().lasting_unit)
+    lasting = sum(evidence.traces[name] for name in evidence.views if name not in view_names(3))
+    np.testing.assert_allclose(
+        halved.assess(rows).score, evidence.score - lasting / 2, rtol=1e-6, atol=1e-4
+    )
+    for each in (model(), halved):
+        scores = each.stream(explained=False).push(rows).score
+        np.testing.assert_array_equal(scores, each.assess(rows).score)
+
+
+def test_what_becomes_the_new_normal_is_learned_from() -> None:
+    watcher = Watcher(model().learner())
+    rows = rows_of(600, seed=1)
+    rows[100:] += 20
+    watcher.watch(rows[:350])
+    assert not watcher.learner.views.history.normal(200).any()
+    watcher.watch(rows[350:])
+    assert watcher.learner.views.history.normal(490).all()
 
 
 def test_it_starts_from_nothing() -> None:
@@ -133,6 +158,9 @@ def test_a_restored_model_is_the_same() -> None:
     np.testing.assert_array_equal(restored.assess(rows).score, model().assess(rows).score)
     assert restored.reach == model().reach
     assert restored.reach.after == 0
+    # in half the memory, which changes nothing once it is fitted
+    assert model().learned is not None
+    assert model().state().arrays["learner/views/history/rows"].dtype == np.float32
 
 
 @pytest.mark.parametrize(
@@ -170,7 +198,9 @@ def test_scores_of_training_rows_are_as_they_were_watched() -> None:
     fresh = OnlineModel.from_nothing(3).assess(values)
     learned = found.models.pooled
     assert isinstance(learned, OnlineModel)
-    np.testing.assert_allclose(scores * learned.unit, fresh.score * 3.0, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        scores * learned.unit, fresh.score * FIRST_UNIT, rtol=1e-9, atol=1e-9
+    )
     # neither the warm-up nor the spike and its neighbours are held out
     assert len(held_out) < len(values) - WARM_UP
     assert scores[600] == scores.max() > held_out.max()
@@ -185,6 +215,18 @@ def test_each_part_of_the_score_has_the_unit_of_normal_rows() -> None:
     # one row in a hundred, and fewer than forty rows
     assert (lasting[WARM_UP:] > 1).mean() < 0.04
     assert model().lasting_unit >= MIN_UNIT
+
+
+def test_what_lasts_has_the_unit_that_twenty_rows_exceed() -> None:
+    scores = np.random.default_rng(0).uniform(0, 0.9, 10_000)
+    # 30 rows all over training, a third of a percent
+    scores[::333] = 2.0
+    alone = _EntityFit(model(), np.zeros(10_000), np.ones(10_000, dtype=bool))
+    lasting = model().lasting
+    assert lasting is not None
+    fit_of_both = _with_lasting(alone, lasting, scores)
+    assert fit_of_both.model.lasting_unit == 2.0
+    assert fit_of_both.scores.max() == 1.0
 
 
 def test_entities_have_models_of_their_own_and_unseen_ones_start_from_nothing() -> None:
@@ -278,6 +320,14 @@ def test_a_segment_may_begin_at_any_phase_of_a_cycle() -> None:
     assert not scores[1][:SUPPRESSED_AT_START].any()
     level = np.quantile(scores[0][SUPPRESSED_AT_START:], 0.9)
     assert np.quantile(scores[1][SUPPRESSED_AT_START + 40 :], 0.9) < 1.5 * level
+    assert isinstance(found, OnlineModel)
+    watcher = Watcher(found.learner())
+    watcher.watch(rows[1_620:1_800])
+    (period,), (shift,) = (
+        watcher.learner.views.seasons.periods,
+        watcher.learner.views.seasons.shifts,
+    )
+    assert (period, shift % period) == (40, 20)
 
 
 def test_segments_of_training_are_watched_with_a_gap_between() -> None:
