@@ -18,11 +18,12 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.decision.alarms import REPEAT_WITHIN, Alarm, Repeats, describe, strongest_view
 from subadjacent.decision.baseline_profile import BaselineProfiles, ChannelProfile
 from subadjacent.decision.causes import NAMED_SHARE, Cause, alarm_sentence
-from subadjacent.decision.decision import Decision, RowDecisions, TraceThreshold
+from subadjacent.decision.decision import Decision, RowDecisions
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.machine import CLOSE_AFTER, OngoingEvent
 from subadjacent.decision.normal import NormalScores
+from subadjacent.decision.severity_stream import TraceThreshold
 from subadjacent.errors import InputError
 
 DATES = pd.date_range("2024-03-01 12:00", periods=6, freq="min")

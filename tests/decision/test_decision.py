@@ -12,19 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.decision.decision import (
-    Decision,
-    RowDecisions,
-    RowSeverity,
-    SeverityStream,
-    TraceThreshold,
-)
+from subadjacent.decision.decision import Decision, RowDecisions
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.final_events import FinalEvents
 from subadjacent.decision.machine import CLOSE_AFTER
 from subadjacent.decision.normal import NormalScores
 from subadjacent.decision.severity import SILENT_SEVERITY
+from subadjacent.decision.severity_stream import RowSeverity, TraceThreshold
 from subadjacent.decision.threshold import (
     AdaptiveConformal,
     AlarmBudget,
@@ -280,7 +275,7 @@ def test_parts_equal_the_whole_and_a_stop_changes_nothing(
 
 
 def test_rows_wait_for_those_that_averages_spread_them_to() -> None:
-    stream = SeverityStream(BY_HAND, None, blur=1)
+    stream = BY_HAND.stream(None, blur=1)
     assert len(stream.push(np.array([1.0, 9.0, 1.0])).severity) == 1
     rest = stream.finish()
     assert isinstance(rest, RowSeverity)

@@ -15,10 +15,11 @@ from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import learn_profiles
-from subadjacent.decision.decision import Decision, TraceThreshold
+from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.normal import NormalScores
+from subadjacent.decision.severity_stream import TraceThreshold
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
 

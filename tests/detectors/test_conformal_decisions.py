@@ -16,10 +16,11 @@ import subadjacent
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
 from subadjacent.data.entities import PerEntity
 from subadjacent.decision.conformal import cluster_size, conformal_p_values
-from subadjacent.decision.decision import Decision, RowDecisions, TraceThreshold
+from subadjacent.decision.decision import Decision, RowDecisions
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.normal import NormalScores
+from subadjacent.decision.severity_stream import TraceThreshold
 from subadjacent.errors import ModelFileError
 from workflow.level import LevelDetector
 

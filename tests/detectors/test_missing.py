@@ -18,7 +18,7 @@ from subadjacent import (
     load,
 )
 from subadjacent.data.plant import Plant
-from subadjacent.decision.decision import SILENT_SEVERITY
+from subadjacent.decision.severity import SILENT_SEVERITY
 
 HOLE = slice(400, 450)
 TINY: dict[str, Any] = {"size": "tiny", "window": 20, "epochs": 1, "stride": 4, "device": "cpu"}

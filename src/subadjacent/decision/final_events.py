@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.decision.decision import Decision, RowSeverity, SeverityStream
+from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.machine import CLOSED, OngoingEvent
+from subadjacent.decision.severity_stream import RowSeverity
 
 
 class FinalEvents:
@@ -29,7 +30,7 @@ class FinalEvents:
     """
 
     def __init__(self, decision: Decision, entity: str | None, blur: int) -> None:
-        self._severity = SeverityStream(decision, entity, blur)
+        self._severity = decision.stream(entity, blur)
         self._machine = decision.machine()
         # of the rows whose evidence is not final yet: whether a channel is silent, a segment begins
         self._silent = np.zeros(0, dtype=bool)
@@ -81,7 +82,7 @@ class FinalEvents:
         return events + [change.event for change in self._machine.end_segment()]
 
     def _follow(self, rows: RowSeverity) -> list[OngoingEvent]:
-        changes = self._machine.push(rows.severity, rows.is_high)
+        changes = self._machine.push(rows.severity, rows.is_high, silent=rows.silent)
         return [change.event for change in changes if change.state == CLOSED]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

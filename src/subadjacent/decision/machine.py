@@ -7,6 +7,7 @@ another one. Soon after an event, a weaker one is its aftermath and opens no ala
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -83,6 +84,7 @@ class EventMachine:
         severity: NDArray[np.float64],
         is_high: NDArray[np.bool_],
         since: NDArray[np.int64] | None = None,
+        silent: NDArray[np.bool_] | None = None,
     ) -> list[EventChange]:
         """Follow the next rows, (T,).
 
@@ -94,6 +96,8 @@ class EventMachine:
             Rows that belong to an event that has begun; those of severity 1 are among them.
         since
             Rows before each row in which an event that it begins has been going on already.
+        silent
+            Rows in which a channel is silent: never the aftermath of another event.
         """
         changes: list[EventChange] = []
         for place in np.flatnonzero(is_high).tolist():
@@ -106,7 +110,8 @@ class EventMachine:
                     continue
                 first = row if since is None else row - int(since[place])
                 self.event = OngoingEvent(first, row, row, own)
-            changes += self._go_on(self.event, row, own)
+            is_silent = silent is not None and bool(silent[place])
+            changes += self._go_on(self.event, row, own, is_silent=is_silent)
         self.rows += len(severity)
         return changes + self._close_before(self.rows)
 
@@ -114,16 +119,18 @@ class EventMachine:
         """Close the ongoing event: no event reaches into the next segment."""
         return [] if self.event is None else self._close(self.event, self.rows - 1)
 
-    def _go_on(self, event: OngoingEvent, row: int, severity: float) -> list[EventChange]:
+    def _go_on(
+        self, event: OngoingEvent, row: int, severity: float, *, is_silent: bool
+    ) -> list[EventChange]:
         """Add a row to the event; return the change of its alarm, if there is one."""
         is_weak = severity < MIN_SHARE_OF_WORST * event.severity
-        if is_weak and _is_far(event, row) and not self._only_new:
+        if is_weak and _is_far(event, row) and not self._only_new and not is_silent:
             return []
         event.last = row
         if severity > event.severity:
             event.severity, event.peak = severity, row
         if event.number is None:
-            if severity < self._least_severity(row):
+            if not is_silent and severity < self._least_severity(row):
                 return []
             self.opened += 1
             event.number = self.opened
@@ -195,3 +202,20 @@ def _is_far(event: OngoingEvent, row: int) -> bool:
 def _is_apart(event: OngoingEvent, row: int, severity: float) -> bool:
     """Whether a row is so much more severe than the event before it that it begins another."""
     return _is_far(event, row) and event.severity < MIN_SHARE_OF_WORST * severity
+
+
+def open_rows(
+    was_open: bool, changes: Sequence[EventChange], row: int, count: int
+) -> NDArray[np.bool_]:
+    """Rows at which an alarm is open, (B,); ``was_open`` before the first of them."""
+    edges = [
+        (change.row - row, change.state == OPENED)
+        for change in changes
+        if change.state in (OPENED, CLOSED)
+    ]
+    alarmed, done, is_open = np.zeros(count, dtype=bool), 0, was_open
+    for place, opens in edges:
+        alarmed[done:place] = is_open
+        done, is_open = place, opens
+    alarmed[done:] = is_open
+    return alarmed

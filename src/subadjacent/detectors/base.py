@@ -23,12 +23,13 @@ from subadjacent.data.inputs import read
 from subadjacent.data.missing import replace_missing, require_values
 from subadjacent.data.series import TrainSeries, common_interval
 from subadjacent.decision.alarms import REPEAT_WITHIN, Alarm
-from subadjacent.decision.base_threshold import BaseThreshold, Threshold
+from subadjacent.decision.base_threshold import Threshold
 from subadjacent.decision.baseline_profile import restore_profiles
 from subadjacent.decision.calibration import check_threshold, fit_threshold
-from subadjacent.decision.decision import Decision, RowDecisions, TraceThreshold
+from subadjacent.decision.decision import Decision, RowDecisions
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.normal import NormalScores, normal_scores
+from subadjacent.decision.severity_stream import TraceThreshold, fit_strongest
 from subadjacent.decision.silence import silent_rows
 from subadjacent.decision.threshold import choose_threshold, threshold_from_dict
 from subadjacent.detectors.assessment import Assessment, check_scores
@@ -180,13 +181,7 @@ class BaseDetector(Estimator, ABC):
         self.held_out_scores_, self.held_out_rows_ = tuple(fitted.held_out), len(held_out)
         entities = [series.entity for series in table.series]
         self.normal_scores_ = normal_scores(entities, fitted.held_out)
-        half = threshold.split() if isinstance(threshold, BaseThreshold) else None
-        self.strongest_ = None
-        if half is not None and fitted.strongest is not None:
-            # each of the two traces may raise half of the false alarms
-            threshold = half
-            cut, rule = fit_threshold(half, np.concatenate(fitted.strongest), warns=False)
-            self.strongest_ = TraceThreshold(cut, rule, normal_scores(entities, fitted.strongest))
+        threshold, self.strongest_ = fit_strongest(threshold, entities, fitted.strongest)
         self.threshold_, self.threshold_rule_ = fit_threshold(threshold, held_out)
         self.online_ = None
 
@@ -366,12 +361,7 @@ class BaseDetector(Estimator, ABC):
             detector.normal_scores_ = PerEntity(
                 pooled, dict(zip(detector.entities_, per_entity, strict=True))
             )
-            strongest = facts.get("strongest")
-            detector.strongest_ = (
-                None
-                if strongest is None
-                else TraceThreshold.from_dict(strongest, detector.entities_)
-            )
+            detector.strongest_ = TraceThreshold.load(facts["strongest"], detector.entities_)
             arrays = dict(saved.arrays)
             detector.habits_ = restore_profiles(
                 arrays.pop(HABITS), len(detector.channels_), detector.entities_

@@ -40,8 +40,8 @@ from subadjacent.errors import DataNotFound, InputError, ModelFileError
 from subadjacent.showing import in_markdown
 
 SCHEMA = 4
-# folders from this one on can be read; before schema 4 they have no online models
-OLDEST = 2
+# folders from this one on can be read: before, models had other thresholds and no channel units
+OLDEST = 4
 CONFIG, WEIGHTS, FACTS, CARD = "config.json", "model.safetensors", "detector.json", "README.md"
 FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
 # digits of a whole number that NumPy still takes for one

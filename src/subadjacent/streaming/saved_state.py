@@ -12,7 +12,7 @@ from subadjacent.durable import whole_file
 from subadjacent.errors import DataNotFound, ModelFileError
 from subadjacent.methods.method import State
 
-FORMAT = "subadjacent stream 1"
+FORMAT = "subadjacent stream 2"
 """What a file says that it is; a later form will say something else."""
 
 

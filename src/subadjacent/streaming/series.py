@@ -27,8 +27,9 @@ from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.streaming.answer import Answer, answers_of_state, answers_state
 from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
 from subadjacent.streaming.final_scores import joined_scores
+from subadjacent.streaming.fitted_parts import FittedParts
 from subadjacent.streaming.rules import ADAPT_AFTER, AlarmRules
-from subadjacent.streaming.series_assessor import ROWS_AT_ONCE, FittedParts, SeriesAssessor, Span
+from subadjacent.streaming.series_assessor import SeriesAssessor, Span
 
 Array = NDArray[np.float64]
 

@@ -18,22 +18,18 @@ from subadjacent.data.gaps import FilledRows
 from subadjacent.data.times import from_json, to_json
 from subadjacent.decision.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
 from subadjacent.decision.alarms import CONFIRMED, Alarm
-from subadjacent.decision.baseline_profile import BaselineProfiles
-from subadjacent.decision.decision import Decision, rows_until_settled
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.final_events import FinalEvents
-from subadjacent.decision.machine import CLOSED, OPENED, EventChange, EventMachine, OngoingEvent
+from subadjacent.decision.machine import CLOSED, EventChange, EventMachine, OngoingEvent, open_rows
 from subadjacent.decision.recent_rows import RecentBuffer, RecentRows
 from subadjacent.decision.severity import SILENT_SEVERITY, as_severity
+from subadjacent.decision.severity_stream import rows_until_settled
 from subadjacent.decision.silence_stream import SilenceTracker, SilentRows
-from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.estimator import require_fitted
-from subadjacent.errors import InputError
-from subadjacent.methods.method import Model, State, join_names, split_names
+from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.methods.online.model import OnlineModel
 from subadjacent.methods.online.stream import OnlineStream
 from subadjacent.streaming.answer import Answer
-from subadjacent.streaming.final_scores import FinalScores
+from subadjacent.streaming.fitted_parts import FittedParts
 from subadjacent.streaming.rules import AlarmRules
 
 Array = NDArray[np.float64]
@@ -60,48 +56,6 @@ class Span(NamedTuple):
             self.starts[rows],
             self.skipped[rows],
             None if self.times is None else self.times[rows],
-        )
-
-
-class FittedParts(NamedTuple):
-    """What a stream takes from a fitted detector for one entity."""
-
-    online: OnlineModel
-    final: FinalScores | None  # None where the online model's evidence is final
-    decision: Decision
-    blur: int
-    wait: int  # rows after which a row is final, at most
-    profiles: BaselineProfiles
-    typical: Array
-
-    @classmethod
-    def of(
-        cls, detector: BaseDetector, channels: tuple[str, ...], entity: str | None
-    ) -> FittedParts:
-        """The parts of a fitted detector; refuses one of other channels."""
-        require_fitted(detector)
-        if len(channels) != len(detector.channels_):
-            raise InputError.of(
-                "channels",
-                f"must be the {len(detector.channels_)} that the detector was fitted on",
-                f"got {len(channels)}",
-            )
-        model = detector.models_.of(entity)
-        final = None if isinstance(model, OnlineModel) else FinalScores(model, detector.fill_limit)
-        online: Model | None = model
-        if final is not None:
-            # none in a folder of an earlier version: the stream learns from its rows alone
-            online = None if detector.online_ is None else detector.online_.of(entity)
-        if not isinstance(online, OnlineModel):
-            online = OnlineModel.from_nothing(len(channels))
-        return cls(
-            online,
-            final,
-            detector.decision,
-            model.blur,
-            (model.reach.after or 0) + detector.fill_limit + 1,
-            detector.habits_.of(entity),
-            np.asarray(model.typical_values, dtype=np.float64),
         )
 
 
@@ -209,8 +163,9 @@ class SeriesAssessor:
         severity, is_high = self._severity(evidence, silent, interval)
         row, was_open = self.recent.count, self._is_open
         since = None if self.silence.all_speak else silent.since.max(axis=1)
-        changes = self.machine.push(severity, is_high, since)
-        alarmed = _open_rows(was_open, changes, row, count)
+        is_silent = None if since is None else np.asarray(silent.silent.any(axis=1))
+        changes = self.machine.push(severity, is_high, since, is_silent)
+        alarmed = open_rows(was_open, changes, row, count)
         if self._counts_rows:
             alarmed &= is_high
         self._record(span, evidence, silent, alarmed)
@@ -443,20 +398,3 @@ class SeriesAssessor:
         self._untold = deque(alarm_from_json(alarm, from_json) for alarm in facts["untold"])
         if self.final is not None:
             self.final.restore(parts["final"], facts["final"])
-
-
-def _open_rows(
-    was_open: bool, changes: Sequence[EventChange], row: int, count: int
-) -> NDArray[np.bool_]:
-    """Rows at which an alarm is open, (B,); ``was_open`` before the first of them."""
-    edges = [
-        (change.row - row, change.state == OPENED)
-        for change in changes
-        if change.state in (OPENED, CLOSED)
-    ]
-    alarmed, done, is_open = np.zeros(count, dtype=bool), 0, was_open
-    for place, opens in edges:
-        alarmed[done:place] = is_open
-        done, is_open = place, opens
-    alarmed[done:] = is_open
-    return alarmed
