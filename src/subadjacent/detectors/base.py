@@ -155,8 +155,7 @@ class BaseDetector(Estimator, ABC):
         if (online := self._online_method()) is not None:
             self.online_ = online.fit(learned.series, Runtime()).models
         # what is known of training rows is one held-out score each
-        evidence = [Evidence.of_scores(scores) for scores in learned.fitted.scores]
-        judgements = self._judge(table.series, evidence)
+        judgements = self._judge(table.series, map(Evidence.of_scores, learned.fitted.scores))
         self.labels_ = np.concatenate([judgement.anomalous for judgement in judgements]).astype(int)
 
     def _prepare(self, table: Table) -> Threshold:
