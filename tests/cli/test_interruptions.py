@@ -108,7 +108,7 @@ def test_a_disk_that_fills_up_is_said_and_holds_nothing_half_written(
     for size, arguments, named in (
         ("40k", [*fit, "disk/model"], "disk/model"),
         ("8k", [*score, "disk/s.parquet"], "disk/s.parquet"),
-        ("200k", detect, "disk/out/report.html"),
+        ("300k", detect, "disk/out/report.html"),
     ):
         disk = little_disk(size)
         done = command(*arguments, code=1)

@@ -144,7 +144,9 @@ class OnlineMethod(Method):
         """The same views, looking back only and without an average over rows."""
         if self.lasting is None:
             return None
-        return ViewsMethod(replace(self.lasting, lookahead=0, smoothing=1))
+        settings = replace(self.lasting, lookahead=0, smoothing=1)
+        # beside a detector that looks ahead, which has said so already
+        return ViewsMethod(settings, quiet=self.rows is not None)
 
 
 class _WatchTask(NamedTuple):

@@ -62,6 +62,8 @@ class ViewsMethod(Method):
     """Fits the views of each entity, and pooled views for unseen entities."""
 
     settings: ViewSettings = field(default_factory=ViewSettings)
+    # whether to say nothing of series with few rows: where another fit has said so
+    quiet: bool = False
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Fit the views; the scores of training rows are cross-validated."""
@@ -110,7 +112,7 @@ class ViewsMethod(Method):
     def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
         """Fit the views of every entity, and the pooled views."""
         _check_channels(series)
-        _check_rows(series, self.settings.far)
+        _check_rows(series, 0 if self.quiet else self.settings.far)
         scalers = fit_scalers(series, FAR_CLIP)
         # progress counts entities; or rows, where there is a single entity
         single = len(series) == 1
@@ -130,8 +132,9 @@ class ViewsMethod(Method):
             fits.append(fit)
             if len(fits) <= len(tasks) and not single:
                 run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
-        _warn_of_no_views(series, fits)
-        _warn_of_few_rows(series, fits)
+        if not self.quiet:
+            _warn_of_no_views(series, fits)
+            _warn_of_few_rows(series, fits)
         # the model for unseen entities comes last; a single series serves them itself
         return EntityFits(scalers, fits[: len(tasks)], fits[-1].views.entity)
 
