@@ -86,9 +86,7 @@ def test_detect_goes_from_a_file_to_explained_alarms(
     assert load(folder / "model").channels_ == tuple(f"sensor_{n}" for n in range(1, 7))
 
 
-def test_detect_tells_each_event_what_repeats_and_what_stayed(
-    command: Run, tmp_path: Path
-) -> None:
+def test_detect_tells_each_event_what_repeats_and_what_stayed(command: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     values = {name: rng.normal(size=2_000) for name in ("pump", "fan")}
     starts = (1_200, 1_500, 1_800)
