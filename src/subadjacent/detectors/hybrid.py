@@ -83,7 +83,7 @@ class SubAdjacentHybridDetector(SubAdjacentDetector):
         neural = SubAdjacentMethod(
             size=self.size, epochs=self.epochs, max_training_time=self.max_training_time
         )
-        return NetworkedViewsMethod(self._settings(), neural)
+        return NetworkedViewsMethod(self._settings(), neural=neural)
 
     def _runtime(self, watch: Watch) -> Runtime:
         return Runtime(device=self.device, seed=choose_seed(self.random_state), watch=watch)

@@ -28,7 +28,7 @@ from subadjacent.methods.views.with_network import NetworkedViewsMethod
 from subadjacent.runtime import Runtime
 
 PLANT = multivariate(n=900, channels=3, seed=4)
-METHOD = NetworkedViewsMethod(ViewSettings(), SubAdjacentMethod(size="tiny", epochs=1))
+METHOD = NetworkedViewsMethod(ViewSettings(), neural=SubAdjacentMethod(size="tiny", epochs=1))
 ENTITIES = {
     name: TrainSeries(multivariate(n=rows, channels=3, seed=seed).train, entity=name)
     for name, rows, seed in (("a", 700, 1), ("b", 500, 2), ("too short to hold out", 110, 3))
