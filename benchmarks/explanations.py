@@ -86,8 +86,7 @@ def compared(case: DepartureCase, seed: int, alarms: Sequence[Any]) -> Judged:
 
 def shared(case: DepartureCase, alarm: Any) -> int:
     """Rows of a departure that are rows of an alarm too."""
-    times = alarm.occurrences or ((alarm.first, alarm.last),)
-    return sum(max(0, min(case.stop, last + 1) - max(case.start, first)) for first, last in times)
+    return max(0, min(case.stop, alarm.last + 1) - max(case.start, alarm.first))
 
 
 def percent(values: Sequence[int]) -> str:

@@ -38,7 +38,7 @@ def answer_numbers(answer: Any) -> dict[str, float]:
     return {
         "row": answer.row,
         "final": answer.final,
-        "score": np.nan if answer.score is None else answer.score,
+        "score": answer.score,
         "severity": answer.severity,
         "anomalous": answer.anomalous,
         "warm_up": answer.warm_up,
@@ -55,6 +55,8 @@ def live_alarm(alarm: Any) -> dict[str, Any]:
     return {
         "number": alarm.number,
         "state": alarm.state,
+        "status": alarm.status,
+        "repeat_of": alarm.repeat_of,
         "entity": alarm.entity,
         "start": str(alarm.start),
         "end": str(alarm.end),

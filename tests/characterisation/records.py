@@ -34,7 +34,7 @@ def found(detector: BaseDetector, test: Any) -> dict[str, np.ndarray]:
     assessment = detector.assess(test)
     alarms = assessment.alarms()
     bounds = [
-        [alarm.first, alarm.last, alarm.severity, alarm.times, adapter.is_permanent(alarm)]
+        [alarm.first, alarm.last, alarm.severity, alarm.repeat, adapter.is_permanent(alarm)]
         for alarm in alarms
     ]
     return {
