@@ -20,11 +20,13 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.normal import NormalScores
 from subadjacent.decision.severity_stream import TraceThreshold
+from subadjacent.decision.threshold import Quantile
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
 
 NORMAL = NormalScores(1.0, 2.0, 0.5, 4, Tail(2.0, 0.0, 1.0, 0.01))
-DECISION = Decision(TraceThreshold(2.0, None, PerEntity(NORMAL, {})), None, None)
+# of a share of rows, every run is an event
+DECISION = Decision(TraceThreshold(2.0, Quantile(0.99), PerEntity(NORMAL, {})), None, None)
 
 
 def by_hand(
@@ -37,7 +39,7 @@ def by_hand(
     rows = np.arange(2.0 * len(score)).reshape(-1, 2)
     by_channel = np.column_stack([score, 10 * score])
     evidence = Evidence(score, by_channel, rows + 100 if expected else None, {"level": score / 2})
-    judgement = DECISION.decide(evidence, blur=blur, close_after=0)
+    judgement = DECISION.decide(evidence, blur=blur)
     habits = learn_profiles(TrainSeries(rows))
     return Assessment(read(rows), (evidence,), (judgement,), (habits,))
 

@@ -118,8 +118,10 @@ def test_a_hole_in_the_training_rows_is_named_an_alarm_and_not_learned_from(
 def test_training_rows_with_a_hole_teach_as_much(detector: BaseDetector, plant: Plant) -> None:
     detector.fit(holed(plant.train))
     assert detector.labels_[HOLE].all()
-    assert detector.labels_.mean() < 0.1
-    assert detector.predict(plant.train).mean() < 0.05
+    # rows that stand out by themselves: the quiet ones between two of them are part of the event,
+    # and a network of one epoch has a few far apart
+    assert np.mean(detector.normalized_score(holed(plant.train)) > 1) < 0.1
+    assert np.mean(detector.normalized_score(plant.train) > 1) < 0.05
     assert np.isfinite(detector.decision_scores_).all()
 
 
