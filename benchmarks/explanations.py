@@ -86,7 +86,8 @@ def compared(case: DepartureCase, seed: int, alarms: Sequence[Any]) -> Judged:
 
 def shared(case: DepartureCase, alarm: Any) -> int:
     """Rows of a departure that are rows of an alarm too."""
-    return max(0, min(case.stop, alarm.last + 1) - max(case.start, alarm.first))
+    first, last = int(alarm.first), int(alarm.last)
+    return max(0, min(case.stop, last + 1) - max(case.start, first))
 
 
 def percent(values: Sequence[int]) -> str:

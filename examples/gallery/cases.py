@@ -17,15 +17,15 @@ semicolons, decimal commas and Latin-1 text.""",
     draw=pump,
     channels=("Vibration", "Bearing", "Flow"),
     remark="""\
-Wear begins on 6 March and grows with the square of time. The alarm begins on the 8th, because of
-the vibration. The temperature is not named, since the weather moves it as well. **The air in the
-suction pipe is missed**: its severity is 0.9, just below an alarm. Two alarms of severity 1.0 and
-1.1 are false.
+Wear begins on 6 March and grows with the square of time. The alarm begins on the evening of the
+7th, because of the vibration. The temperature is not named, since the weather moves it as well.
+**The air in the suction pipe is missed**: its severity is 0.9, just below an alarm. Two alarms of
+severity 1.0 and 1.1 are false.
 
 **A change that lasts 300 rows, here two days, counts as normal**: the alarm says "permanent" and
-ends on the 12th although the bearing gets worse. For a machine that wears out, this default is
-wrong. Put `adapt_after = "never"` into a file, and pass it with `--config`; the alarm then lasts to
-the end.""",
+ends on the 10th although the bearing gets worse; the next alarm comes on the 15th. For a machine
+that wears out, this default is wrong. Put `adapt_after = "never"` into a file, and pass it with
+`--config`; the alarm then lasts to the end.""",
 )
 
 SERVERS = Case(
@@ -39,8 +39,9 @@ column names the server; each server gets its own model.""",
     draw=servers,
     channels=("p99_ms", "requests_per_s"),
     remark="""\
-The alarm of the slow deploy begins two rows after it and names the right channel, but ends eight
-hours after the deploy was rolled back. The failover is found on all four servers, in its very rows.
+The alarm of the slow deploy begins 100 minutes after it, names the right channel, and ends shortly
+before the deploy is rolled back. The failover is found on all four servers from its first row on,
+but the alarms last more than four hours longer than the failover.
 
 **Five alarms are false.** They lie around noon in the second week, when there was slightly more
 traffic than in the only week of training. More training data would help; a budget
@@ -80,7 +81,7 @@ has no sensor.""",
     draw=cold_store,
     channels=("room_temp_C", "humidity_pct"),
     remark="""\
-The alarm begins half an hour after the door was left ajar, when the room is still frozen.
+The alarm begins 40 minutes after the door was left ajar, when the room is still frozen.
 Times are in UTC, two hours behind the clock of the store.
 
 **The skipped defrost is missed.** No value leaves its range, and the irregular cycle of the
@@ -98,10 +99,11 @@ any diagnosis.""",
     draw=heartbeat,
     channels=("lead_II_mV",),
     remark="""\
-Both are found by the *shape* view: no value of the changed beats is out of range. The second alarm
-spans the changed beats, which are less than 100 rows apart: one event. The expected range in the
-sentence (-0.1 to 0.6 mV) is of little help here: the beat is too irregular for a comparison with
-the same time of the last cycles, so the level before is used instead.""",
+Both are found by the *shape* view: no value of the changed beats is out of range. The changed beats
+have two alarms: the first beat is one of a single row, and 300 rows (2.4 seconds) after the second
+begins they count as normal, so that it ends in their middle and says "permanent". The expected
+range in the sentences (-0.1 to 0.6 mV) is of little help here: the beat is too irregular for a
+comparison with the same time of the last cycles, so the level before is used instead.""",
     options=("--time", "time_s"),
     suffix=".tsv",
 )
@@ -119,7 +121,8 @@ Thursday morning. Numbers have commas for thousands, and dates have names of mon
 **Both are missed, barely.** The payment provider fails for three of 4,368 hours, with a severity of
 0.9; the bank holiday reaches 0.99. The newsletters, bursts that recur every week, raise no alarm
 either. By default one false alarm is accepted in three times the training rows, here nine months;
-`--false-alarms 1/30days` finds both in their very hours, and raises three more alarms.""",
+`--false-alarms 1/30days` finds the failure in its very hours and the holiday from ten hours before
+it, and raises three more alarms.""",
 )
 
 CASES = (PUMP, SERVERS, SOLAR, COLD_STORE, HEARTBEAT, SHOP)
