@@ -180,8 +180,9 @@ def test_one_channel_that_moves_for_good_is_one_alarm_that_says_so(
     "step",
     steps_but(
         {
-            1.0: "69 % of rows: the level is followed, and not how much scores vary about it",
-            2.0: "16 % of rows, for the same reason",
+            1.0: "69 % of rows: the strongest channel is about its level, so that its baseline is "
+            "followed in 30 % of rows only",
+            2.0: "16 % of rows: its baseline is followed, and not how much it varies about it",
             3.0: "5.2 % of rows, for the same reason",
         }
     ),
@@ -196,7 +197,7 @@ def test_long_after_one_channel_has_moved_rows_are_normal(
     "step",
     steps_but(
         {
-            step: f"{count} alarms: the level is followed, and not how much scores vary about it"
+            step: f"{count} of them: the strongest channel varies more about its new baseline"
             for step, count in {1.0: 1, 2.0: 4, 3.0: 4, 4.0: 2, 6.0: 1}.items()
         }
     ),
