@@ -116,12 +116,6 @@ def test_how_much_matters_can_be_told() -> None:
     assert severe(2.0, min_deviation=0.5, adapt_after=None) > 0.9
 
 
-@pytest.mark.xfail(
-    reason="49 %, in 120 alarms: a row counts only if its strongest channel is near the local "
-    "maximum, and where a share of rows is requested, no row between two of them does",
-    raises=AssertionError,
-    strict=True,
-)
 def test_all_rows_of_what_is_off_for_good_are_anomalous() -> None:
     assert alarms(2.0, min_deviation=0.5, adapt_after=None) > 0.9
 

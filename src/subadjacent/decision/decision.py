@@ -126,7 +126,8 @@ class Decision:
             self.strongest,
             entity,
             adapt_after=self.adapt_after,
-            blur=blur,
+            # a share of the rows is counted as they are
+            blur=0 if self.is_share_of_rows else blur,
             levels=levels,
         )
 
