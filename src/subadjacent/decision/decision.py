@@ -126,8 +126,8 @@ class Decision:
             self.strongest,
             entity,
             adapt_after=self.adapt_after,
-            # a share of the rows is counted as they are
-            blur=0 if self.is_share_of_rows else blur,
+            blur=blur,
+            by_row=self.is_share_of_rows,
             levels=levels,
         )
 

@@ -176,6 +176,8 @@ class SeverityStream:
         Rows by which averaging spreads an event to either side. Severities come as many rows late.
     levels
         Levels of the score, where they are known row by row, (T,).
+    by_row
+        Whether rows are counted, not events: then a row counts in which any channel stands out.
     """
 
     def __init__(
@@ -187,7 +189,9 @@ class SeverityStream:
         adapt_after: int | None,
         blur: int,
         levels: Rows | None = None,
+        by_row: bool = False,
     ) -> None:
+        self._by_row = by_row
         self._blur, self._ahead, self._levels = blur, rows_until_settled(blur), levels
         self._score = _Trace(score, entity, adapt_after, is_score=True)
         self._strongest = None
@@ -291,7 +295,11 @@ class SeverityStream:
             by_channel = (is_strong > 0) & _core(strong, reach, MIN_STRONG_SHARE)
             # where a channel stands out, its rows are those of the event
             beside = maximum_filter1d(by_channel, 2 * self._blur + 1, mode="nearest")
-            by_score = _core(score, self._blur, MIN_CORE_SHARE) & ~beside
+            by_score = _core(score, self._blur, MIN_CORE_SHARE)
+            if self._by_row:
+                by_channel = is_strong > 0
+            else:
+                by_score &= ~beside
             rows = rows._replace(
                 by_score=rows.by_score & by_score[here], by_channel=by_channel[here]
             )
