@@ -39,12 +39,13 @@ BY_CHANNEL = np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
 # all rows are near an alarm: the expected range is that of training
 FLOW = ChannelProfile(
-    median=-1, low=-2, high=0, minimum=-9, maximum=99, cycle=0, below=-1, above=1,
+    median=-1, low=-2, high=0, minimum=-9, maximum=99, floor=-1e9,
+    ceiling=1e9, grid=0, cycle=0, memory=6, below=-1, above=1,
     error=1, min_step=0,
     median_step=10, max_step=20, max_run=1, partner=-1, slope=0, partner_error=1,
 )  # fmt: skip
-# it varies as widely as it departs here: no row of it is out
-HEAT = FLOW._replace(median=20, low=19, high=21, error=5)
+# it varies as widely as it departs here: none of its rows is far out of range
+HEAT = FLOW._replace(median=20, low=12, high=21, error=5)
 PROFILES = BaselineProfiles(np.column_stack([FLOW, HEAT]).astype(float))
 # a typical row scores 0, and severities beyond 4 are those of a tail with a shape of 0.1
 NORMAL = NormalScores(0.0, 3.0, 1.0, 100, Tail(4.0, 0.0, 1.0, 0.01))
@@ -83,10 +84,10 @@ def test_an_alarm_by_hand() -> None:
                 at=DATES[1],
                 expected=20.0,
                 seen=11.0,
-                low=19.0,
+                low=12.0,
                 high=21.0,
                 kind="unusual",
-                sentence="heat was unlike anything in training: 11.0, expected 19.0 to 21.0",
+                sentence="heat was unlike anything in training: 11.0, expected 12.0 to 21.0",
             ),
             Cause(
                 "flow",
@@ -96,14 +97,14 @@ def test_an_alarm_by_hand() -> None:
                 seen=2.0,
                 low=-2.0,
                 high=0.0,
-                kind="unusual",
-                sentence="flow was unlike anything in training: 2.0, expected -2.0 to 0.0",
+                kind="out of range",
+                sentence="flow rose to 2.0, expected -2.0 to 0.0",
             ),
         ),
         state="closed",
         status="confirmed",
         kind="unusual",
-        sentence="heat was unlike anything in training: 11.0, expected 19.0 to 21.0",
+        sentence="heat was unlike anything in training: 11.0, expected 12.0 to 21.0",
     )
     assert first.duration == 2
     assert (second.number, second.severity, second.score, second.duration) == (2, 1.5, 4.5, 3)
@@ -163,7 +164,7 @@ def test_a_sentence_names_the_first_cause_and_those_of_similar_size() -> None:
     assert flow.score < NAMED_SHARE * first.score
     assert alarm_sentence((first, flow), None) == first.sentence
     # one that departs as much is named, unless it does so in no way that has a name
-    first, near = replace(first, kind="drift"), replace(flow, score=6.0)
+    first, near = replace(first, kind="drift"), replace(flow, score=6.0, kind="unusual")
     assert alarm_sentence((first, near), None) == first.sentence
     both = alarm_sentence((first, replace(near, kind="drift")), None)
     assert both == f"{first.sentence}; flow as well"

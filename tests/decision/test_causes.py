@@ -49,7 +49,7 @@ def test_the_channel_that_adds_most_comes_first_and_says_what_it_did() -> None:
     assert (first.score, first.kind, first.partner) == (9.0, "out of range", None)
     assert first.low <= first.expected <= first.high < first.seen
     assert FIRST <= first.at < LAST
-    assert first.sentence.startswith("b went out of range: 1")
+    assert first.sentence.startswith("b rose to 1")
 
 
 @pytest.mark.parametrize(

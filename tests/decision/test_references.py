@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from subadjacent.decision.references import (
     BLOCK_ROWS,
     CYCLES,
-    FARTHEST_BLOCK,
+    LONG_MEMORY,
     MAX_CYCLES,
     NEAREST_BLOCK,
+    SHORT_MEMORY,
     level_before,
     same_time,
 )
@@ -53,21 +54,26 @@ def test_the_latest_cycles_count_and_older_ones_where_none_of_them_is_usual() ->
 def test_the_level_before_by_hand() -> None:
     # ten blocks at level 0, 1, 2, …
     column = np.repeat(np.arange(10.0), BLOCK_ROWS)
-    found = level_before(column, NONE[:200], slice(0, 200))
-    assert (NEAREST_BLOCK, FARTHEST_BLOCK) == (2, 6)
-    # block 8: the median of blocks 2 to 6; block 3: of 1, 0, and the first where there is none
+    found = level_before(column, NONE[:200], slice(0, 200), SHORT_MEMORY)
+    assert (NEAREST_BLOCK, SHORT_MEMORY) == (2, 6)
+    # block 8: the median of blocks 2 to 6; block 3: of 0 and 1; the first has none before it
     assert found[8 * BLOCK_ROWS] == 4.0
-    assert found[3 * BLOCK_ROWS] == 0.0
+    assert found[3 * BLOCK_ROWS] == 0.5
+    assert found[0] == 0.0
     assert found[9 * BLOCK_ROWS - 1] == 4.0
+    # a long memory goes back to the first
+    assert level_before(column, NONE[:200], slice(180, 200), LONG_MEMORY).tolist() == [3.5] * 20
 
 
 def test_a_level_outlasts_rows_that_are_not_usual() -> None:
     column = np.concatenate([np.full(100, 3.0), np.full(300, 50.0)])
     left_out = np.arange(400) >= 90
-    assert set(level_before(column, left_out, slice(0, 400)).tolist()) == {3.0}
+    assert set(level_before(column, left_out, slice(0, 400), SHORT_MEMORY).tolist()) == {3.0}
     # though they are asked for from the middle of them
-    assert set(level_before(column, left_out, slice(350, 400)).tolist()) == {3.0}
-    assert np.isnan(level_before(column, np.ones(400, dtype=bool), slice(0, 400))).all()
+    assert set(level_before(column, left_out, slice(350, 400), SHORT_MEMORY).tolist()) == {3.0}
+    assert np.isnan(
+        level_before(column, np.ones(400, dtype=bool), slice(0, 400), SHORT_MEMORY)
+    ).all()
 
 
 @given(
@@ -84,7 +90,7 @@ def test_a_piece_is_as_the_whole(rows: int, cycle: int, seed: int, data: st.Data
     whole, part = slice(0, rows), slice(start, stop)
     for reference in (
         lambda asked: same_time(column, left_out, cycle, asked),
-        lambda asked: level_before(column, left_out, asked),
+        lambda asked: level_before(column, left_out, asked, SHORT_MEMORY),
     ):
         known = ~np.isnan(reference(whole)[part])
         np.testing.assert_array_equal(reference(part)[known], reference(whole)[part][known])
@@ -92,5 +98,5 @@ def test_a_piece_is_as_the_whole(rows: int, cycle: int, seed: int, data: st.Data
 
 @pytest.mark.parametrize("rows", [1, 2, 19, 20, 21])
 def test_the_shortest_segments_have_a_level(rows: int) -> None:
-    found = level_before(np.full(rows, 2.5), NONE[:rows], slice(0, rows))
+    found = level_before(np.full(rows, 2.5), NONE[:rows], slice(0, rows), SHORT_MEMORY)
     assert found.tolist() == [2.5] * rows

@@ -27,7 +27,7 @@ from subadjacent.decision.kinds import (
     Departure,
     depart,
 )
-from subadjacent.decision.sentences import and_others, lasting, sentence, view_sentence
+from subadjacent.decision.sentences import Facts, and_others, lasting, sentence, view_sentence
 from subadjacent.decision.silence import silent
 
 # a channel that departed this many rows before the one that departed most, and by this share of its
@@ -187,31 +187,41 @@ class Explainer:
         self, channel: int, departure: Departure, means: NDArray[Any], view: str | None
     ) -> Cause:
         series, profile = self.series, self.profiles.of(channel)
-        partner = series.channels[int(profile.partner)] if departure.kind == DECOUPLED else None
-        seen = (
-            float(series.values[departure.row, channel]) if departure.kind != MISSING else math.nan
+        name, kind = series.channels[channel], departure.kind
+        partner = series.channels[int(profile.partner)] if kind == DECOUPLED else None
+        column = series.values[:, channel]
+        seen = float(column[departure.row])
+        # of other values only those that are outside the same range
+        values = [
+            value
+            for value, row in zip(
+                column[list(departure.turns)].tolist(), departure.turns, strict=True
+            )
+            if row == departure.row or not departure.low <= value <= departure.high
+        ]
+        facts = Facts(
+            values=values,
+            expected=departure.expected,
+            low=departure.low,
+            high=departure.high,
+            is_whole=profile.grid == 1,
+            has_ratios=profile.has_ratios,
+            at_this_time=profile.cycle > 0,
+            lasted=lasting(departure.lasted, series.interval),
+            size=departure.size,
+            partner=partner,
+            view=view,
         )
         return Cause(
-            channel=series.channels[channel],
+            channel=name,
             score=float(means[channel]),
             at=series.label(departure.row),
             expected=departure.expected,
-            seen=seen,
+            seen=math.nan if kind == MISSING else seen,
             low=departure.low,
             high=departure.high,
-            kind=departure.kind,
-            sentence=sentence(
-                series.channels[channel],
-                departure.kind,
-                seen=seen,
-                low=departure.low,
-                high=departure.high,
-                at_this_time=profile.cycle > 0,
-                lasted=lasting(departure.lasted, series.interval),
-                steps=departure.steps,
-                partner=partner,
-                view=view,
-            ),
+            kind=kind,
+            sentence=sentence(name, kind, facts),
             partner=partner,
         )
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 CYCLES, MAX_CYCLES = 6, 24
 # rows whose median is a level
 BLOCK_ROWS = 20
-# blocks before a row, but for the one next to it, whose median is its level
-NEAREST_BLOCK, FARTHEST_BLOCK = 2, 6
+# blocks before a row, but for the one next to it, whose median is its level: the farthest of a
+# short and of a long memory. A long one, of all rows that a stream keeps, does not follow a drift
+NEAREST_BLOCK, SHORT_MEMORY, LONG_MEMORY = 2, 6, 40
 
 Column = NDArray[Any]
 Left = NDArray[np.bool_]
@@ -60,26 +61,25 @@ def _median(values: Rows) -> Rows:
     return np.asarray((ordered[(counts - 1) // 2, columns] + ordered[counts // 2, columns]) / 2)
 
 
-def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
-    """Each row's recent level: the median of the blocks before it; NaN if unknown."""
-    first = max(rows.start // BLOCK_ROWS - FARTHEST_BLOCK, 0)
-    levels = _block_levels(column, left_out, first * BLOCK_ROWS, rows.stop)
-    if np.isnan(levels[0]):
-        # look further back for normal rows, where there are any
-        earlier = _block_levels(column, left_out, 0, first * BLOCK_ROWS)
-        known = earlier[~np.isnan(earlier)]
-        levels[0] = known[-1] if len(known) else np.nan
-    # a block without normal rows takes the level of the one before it, or else of the one after
-    usable = np.flatnonzero(~np.isnan(levels))
-    if not len(usable):
-        return np.full(rows.stop - rows.start, np.nan)
-    latest = np.searchsorted(usable, np.arange(len(levels)), side="right") - 1
-    levels = levels[usable[np.maximum(latest, 0)]]
-    offsets = np.arange(NEAREST_BLOCK, FARTHEST_BLOCK + 1)
-    before = np.arange(len(levels)) - offsets[:, None]
-    level = np.median(levels[np.maximum(before, 0)], axis=0)
-    blocks = np.arange(rows.start, rows.stop) // BLOCK_ROWS - first
-    return np.asarray(level[blocks])
+def level_before(column: Column, left_out: Left, rows: slice, memory: int) -> Rows:
+    """Each row's level: the median of up to ``memory`` blocks before it; NaN if unknown.
+
+    Without normal rows in reach the level stays what it was.
+    """
+    begin, end = rows.start // BLOCK_ROWS, -(-rows.stop // BLOCK_ROWS)
+    first = max(begin - memory, 0)
+    blocks = _block_levels(column, left_out, first * BLOCK_ROWS, rows.stop)
+    before = np.arange(end - first) - np.arange(NEAREST_BLOCK, memory + 1)[:, None]
+    levels = _median(np.append(blocks, np.nan)[np.maximum(before, -1)])
+    if first and np.isnan(levels[begin - first]):
+        return level_before(column, left_out, slice(0, rows.stop), memory)[rows]
+    known = np.flatnonzero(~np.isnan(levels))
+    # before the first level that is known, that of the first block
+    blocks = blocks[~np.isnan(blocks)]
+    earliest = blocks[0] if len(blocks) else np.nan
+    latest = np.searchsorted(known, np.arange(end - first), side="right") - 1
+    levels = np.append(levels[known], earliest)[latest]
+    return np.asarray(levels[np.arange(rows.start, rows.stop) // BLOCK_ROWS - first])
 
 
 def _block_levels(column: Column, left_out: Left, first: int, last: int) -> Rows:
