@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import binom
 
 from truth.grammar import (
     DECOUPLED,
@@ -40,8 +41,9 @@ from truth.grammar import (
 )
 from truth.rows import LEVEL_ROWS, NEAR_ROWS, Floats, Rows, explained, longest_runs
 
-# share of comparable rows that an expected range must hold; one row more may lie outside
-HOLDS = 0.95
+# share of comparable rows that an expected range must hold; of few rows, as many may lie outside as
+# one in a hundred such ranges would leave
+HOLDS, FEW_ROWS, CHANCE = 0.95, 100, 0.99
 # an expected range of more than so many times all that was seen before says nothing
 MAX_WIDTH = 1.5
 # rounding may take this share of a value's distance from what was expected
@@ -63,6 +65,8 @@ SMALL_SHARE = 0.3
 SUDDEN_SHARE, STEP_ROWS = 0.65, 4
 # share of rows after an event that stay away, by half of the way at least
 MIN_STAYS = 0.6
+# correlation of a departure with that of the row before, of a shape; and rows to tell
+MIN_SMOOTH, MIN_SMOOTH_ROWS = 0.7, 12
 LEVEL_KINDS = (MOVE, RANGE, PERMANENT, DRIFT)
 
 
@@ -394,10 +398,15 @@ def variance(context: Context) -> Found:
     if claim.kind == SHAPE:
         yield from _size_of_shape(context)
         return
+    if claim.kind == HIGHER and _is_smooth(context):
+        yield "values depart smoothly: a shape"
+        return
     measured = [ratio for ratio in _step_ratios(context) if math.isfinite(ratio)]
     listed = ", ".join(f"{one:.2g}" for one in measured)
     up = claim.kind == HIGHER
-    if measured and not any(ratio > 1.2 if up else ratio < 0.85 for ratio in measured):
+    # more is seen in the values themselves, the first three
+    seen = measured[:3] if up else measured
+    if measured and not any(ratio > 1.2 if up else ratio < 0.85 for ratio in seen):
         yield f"{claim.kind} variance: steps are {listed} times"
     elif claim.size is not None and measured:
         said = claim.size.value
@@ -617,7 +626,7 @@ def departing(rows: Rows, channel: str, first: int, last: int, least: float = 0.
         out[run[0] : run[1]] = True
     # steps: over as many rows as tell
     if len(past) > 100:
-        before, here = np.abs(np.diff(past)), np.abs(np.diff(event, prepend=event[0]))
+        before, here = np.abs(np.diff(past)), np.abs(np.diff(event, prepend=past[-1]))
         width = min(20, len(event))
         usual = np.convolve(before, np.ones(width) / width, "valid")
         low, high = 0.9 * usual.min(), 1.1 * usual.max()
@@ -719,7 +728,10 @@ def _held(values: Floats, low: Number, high: Number) -> tuple[int, int]:
     """Values that a range holds, and how many it should; of a rounded bound half a digit more."""
     low_bound, high_bound = low.value - low.coarse_step / 2, high.value + high.coarse_step / 2
     inside = (values >= low_bound) & (values <= high_bound)
-    return int(inside.sum()), len(values) - math.floor((1 - HOLDS) * len(values)) - 1
+    outside = math.floor((1 - HOLDS) * len(values)) + 1
+    if len(values) < FEW_ROWS:
+        outside = int(binom.ppf(CHANCE, len(values), 1 - HOLDS))
+    return int(inside.sum()), len(values) - outside
 
 
 def _rounded_to(values: Floats, number: Number) -> np.ndarray:
@@ -744,6 +756,18 @@ def _best_shares(context: Context) -> dict[str, float]:
     if not len(left) or np.mean(np.square(left)) <= MIN_DEPARTURE * usual:
         return {}
     return dict(sorted(explained(left, usual).items(), key=lambda item: -item[1]))
+
+
+def _is_smooth(context: Context) -> bool:
+    """Whether departures go on from row to row, much more than they did before."""
+    if len(context.event) < MIN_SMOOTH_ROWS or not context.expectations:
+        return False
+    pair = min(context.expectations, key=lambda pair: float(np.median(np.abs(pair[0]))))
+    before, event = (
+        float(np.corrcoef(left[:-1], left[1:])[0, 1]) if np.ptp(left) else 1.0
+        for left in (one[np.isfinite(one)] for one in pair)
+    )
+    return event > max(MIN_SMOOTH, before + 0.2)
 
 
 def _step_ratios(context: Context) -> list[float]:
