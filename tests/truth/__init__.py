@@ -1,0 +1,1 @@
+"""Whether what an alarm says is true, by its rows alone."""
