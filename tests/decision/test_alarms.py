@@ -40,7 +40,7 @@ BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
 # all rows are near an alarm: the expected range is that of training
 FLOW = ChannelProfile(
     median=-1, low=-2, high=0, minimum=-9, maximum=99, floor=-1e9,
-    ceiling=1e9, grid=0, cycle=0, memory=6, below=-1, above=1,
+    ceiling=1e9, decimals=-1, cycle=0, memory=6, below=-1, above=1,
     error=1, min_step=0,
     median_step=10, max_step=20, max_run=1, partner=-1, slope=0, partner_error=1,
 )  # fmt: skip
@@ -107,10 +107,10 @@ def test_an_alarm_by_hand() -> None:
         sentence="heat was unlike anything in training: 11.0, expected 12.0 to 21.0",
     )
     assert first.duration == 2
-    assert (second.number, second.severity, second.score, second.duration) == (2, 1.5, 4.5, 3)
+    assert (second.number, second.severity, second.score, second.duration) == (2, 1.5, 4.5, 5)
     assert [cause.channel for cause in second.causes] == ["flow", "heat"]
-    # flow explains it, and is out from row 3 on
-    assert (second.first, second.last, second.start, second.end) == (3, 5, DATES[3], DATES[5])
+    # flow explains it, and is out from row 1 on
+    assert (second.first, second.last, second.start, second.end) == (1, 5, DATES[1], DATES[5])
     assert {type(first.severity), type(first.score)} == {float}
     assert {type(first.duration), type(first.first), type(first.last)} == {int}
     for cause in first.causes:

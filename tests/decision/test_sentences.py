@@ -123,7 +123,7 @@ def test_a_value_within_its_range_is_not_compared_with_it() -> None:
 
 
 def test_whole_numbers_are_told_as_such() -> None:
-    facts = Facts(values=[9.0], expected=2.0, low=2.0, high=3.0, is_whole=True)
+    facts = Facts(values=[9.0], expected=2.0, low=2.0, high=3.0, decimals=0)
     assert sentence("x", "spike", facts) == "x jumped to 9, expected 2 to 3"
 
 

@@ -13,7 +13,7 @@ from subadjacent.decision.baseline_profile import BaselineProfiles
 from subadjacent.decision.causes import Cause, Explainer, alarm_sentence
 from subadjacent.decision.decision import RowDecisions
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.kinds import UNUSUAL
+from subadjacent.decision.kinds import LEVEL_SHIFT, UNUSUAL
 from subadjacent.decision.machine import CLOSE_AFTER, CLOSED, OngoingEvent
 from subadjacent.errors import require_whole
 
@@ -188,11 +188,10 @@ def _alarm(
 ) -> Alarm:
     series, evidence = explainer.series, explainer.evidence
     view = strongest_view(evidence, slice(event.first, event.last + 1))
-    permanent = _is_permanent(decisions, event)
-    explained = explainer.explain(event.first, event.last, channels, view=view, permanent=permanent)
-    if evidence.strongest is not None:
-        # it tells the very rows in which a channel stands out
-        explained = explained._replace(first=event.first, last=event.last)
+    shifted = _is_permanent(decisions, event)
+    explained = explainer.explain(event.first, event.last, channels, view=view, permanent=shifted)
+    # as far as the channels tell
+    permanent = shifted and all(cause.kind == LEVEL_SHIFT for cause in explained.causes[:1])
     peak = min(max(event.peak, explained.first), explained.last)
     return Alarm(
         number=number,

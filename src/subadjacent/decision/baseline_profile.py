@@ -22,8 +22,11 @@ from subadjacent.decision.references import (
     BLOCK_ROWS,
     CYCLES,
     LONG_MEMORY,
+    MIN_CYCLES,
     SHORT_MEMORY,
     level_before,
+    phase_levels,
+    phase_of,
     same_time,
 )
 from subadjacent.errors import InputError
@@ -53,6 +56,10 @@ MAX_LONG_ERROR = 1.1
 STRAY_SHARE = 0.5
 # a channel whose values reach down to this share of the largest is measured from 0
 MAX_ZERO = 0.1
+# decimals that are looked for, and those to which a sum of them is exact; a flag has none
+MAX_DECIMALS, EXACT, FLAG = 6, 6, -2.0
+# phases of a cycle at which training values are kept: the hours of a week
+PHASES = 168
 # values of a channel without a limit
 NO_LIMIT = float(np.finfo(np.float64).max)
 # least correlation of the irregular parts of a channel and its partner
@@ -83,8 +90,9 @@ class ChannelProfile(NamedTuple):
         The smallest and the largest value.
     floor, ceiling
         Limits that its values cannot pass: 0 for one that was never negative, 100 or 1 for a share.
-    grid
-        Distance of its values: 1 for whole numbers, that of its states if it has two; else 0.
+    decimals
+        Decimals of its values; -1 if it has more than a person would read, -2 for a flag, which has
+        two values.
     cycle
         Rows in a cycle; 0 without one.
     memory
@@ -102,6 +110,8 @@ class ChannelProfile(NamedTuple):
         Number of the channel whose irregular part correlates with it most; -1 without one.
     slope, partner_error
         Slope of its irregular part on the partner's, and the typical size of the residual.
+    template
+        Its values in a cycle, at ``PHASES`` phases; zeros without one.
     """
 
     median: float
@@ -111,7 +121,7 @@ class ChannelProfile(NamedTuple):
     maximum: float
     floor: float
     ceiling: float
-    grid: float
+    decimals: float
     cycle: float
     memory: float
     below: float
@@ -124,6 +134,7 @@ class ChannelProfile(NamedTuple):
     partner: float
     slope: float
     partner_error: float
+    template: tuple[float, ...] = ()
 
     def expected_range(
         self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice
@@ -141,15 +152,39 @@ class ChannelProfile(NamedTuple):
         """
         left_out = left_out | self._strays(column, left_out)
         if self.cycle:
-            expected = same_time(column, left_out, int(self.cycle), rows)
+            expected, lowest, highest = self._same_time(column, left_out, rows)
+            # what was so in the latest cycles is expected as well
+            low = np.fmin(expected + self.below, lowest)
+            high = np.fmax(expected + self.above, highest)
         else:
-            level = level_before(column, left_out, rows, int(self.memory))
-            expected = self._steady(level) if self.memory == LONG_MEMORY else level
-        low, high = expected + self.below, expected + self.above
+            expected = level_before(column, left_out, rows, int(self.memory))
+            if self.memory == LONG_MEMORY:
+                expected = self._steady(expected)
+            low, high = expected + self.below, expected + self.above
         # without any row to compare with, the training values must do
         unknown = np.isnan(expected)
         expected[unknown], low[unknown], high[unknown] = self.median, self.low, self.high
         return self.within_limits(ExpectedRange(expected, low, high))
+
+    def _same_time(self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice) -> Rows:
+        """Values at the same time of other cycles, (3, R); of training where there are none."""
+        cycle = int(self.cycle)
+        found = same_time(column, left_out, cycle, rows)
+        unknown = np.flatnonzero(np.isnan(found[0]))
+        if len(unknown) and self.template:
+            near = slice(max(rows.stop - CYCLES * cycle, 0), max(rows.stop, MIN_CYCLES * cycle))
+            levels = phase_levels(column[near], left_out[near], cycle)
+            template = np.interp(
+                np.arange(cycle) * (PHASES / cycle), np.arange(PHASES), self.template, period=PHASES
+            )
+            phase = phase_of(levels, template)
+            if phase is not None:
+                # a cycle need not be of whole rows: nor are the rows beside it known to the row
+                beside = np.arange(-PERIOD_MARGIN, PERIOD_MARGIN + 1)[:, None]
+                likely = template[(rows.start + unknown - near.start + phase + beside) % cycle]
+                found[0, unknown] = likely[PERIOD_MARGIN]
+                found[1:, unknown] = likely.min(axis=0) + self.below, likely.max(axis=0) + self.above
+        return found
 
     @property
     def has_ratios(self) -> bool:
@@ -163,9 +198,14 @@ class ChannelProfile(NamedTuple):
     def within_limits(self, expected: ExpectedRange) -> ExpectedRange:
         """A range of values that the channel can have, no narrower where values are on a grid."""
         low, high = expected.low, expected.high
-        if self.grid:
-            low = self.minimum + self.grid * np.floor((low - self.minimum) / self.grid)
-            high = self.minimum + self.grid * np.ceil((high - self.minimum) / self.grid)
+        if self.decimals == FLAG:
+            low = np.where(low < self.maximum, self.minimum, self.maximum)
+            high = np.where(high > self.minimum, self.maximum, self.minimum)
+        elif self.decimals >= 0:
+            # as the file writes them: a value on the edge is within
+            unit = 10.0**self.decimals
+            low = np.floor(np.round(low * unit, EXACT)) / unit
+            high = np.ceil(np.round(high * unit, EXACT)) / unit
         return ExpectedRange(
             *(np.clip(part, self.floor, self.ceiling) for part in (expected.expected, low, high))
         )
@@ -183,19 +223,24 @@ class ChannelProfile(NamedTuple):
         return np.asarray(beyond & (alarmed < within))
 
 
+FIELDS = ChannelProfile._fields[:-1]
+"""Fields of a profile that are one number."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BaselineProfiles:
-    """The profile of each channel; ``table`` has a row for each field, (20, C)."""
+    """The profile of each channel; ``table`` has a row for each field, then for each phase."""
 
     table: Rows
 
     def of(self, channel: int) -> ChannelProfile:
         """The profile of one channel."""
-        return ChannelProfile(*self.table[:, channel].tolist())
+        values = self.table[:, channel].tolist()
+        return ChannelProfile(*values[: len(FIELDS)], template=tuple(values[len(FIELDS) :]))
 
     def each(self, name: str) -> Rows:
         """One field of every channel, (C,)."""
-        return np.asarray(self.table[ChannelProfile._fields.index(name)])
+        return np.asarray(self.table[FIELDS.index(name)])
 
 
 def learn_entity_profiles(series: Sequence[TrainSeries]) -> PerEntity[BaselineProfiles]:
@@ -207,12 +252,10 @@ def learn_entity_profiles(series: Sequence[TrainSeries]) -> PerEntity[BaselinePr
     own = [learn_profiles(one_series) for one_series in series]
     longest = own[max(range(len(own)), key=lambda number: len(series[number]))]
     table = longest.table.copy()
-    widest = dict.fromkeys(("low", "minimum", "floor", "grid"), np.min)
-    widest |= dict.fromkeys(("high", "maximum", "ceiling"), np.max)
+    widest = dict.fromkeys(("low", "minimum", "floor"), np.min)
+    widest |= dict.fromkeys(("high", "maximum", "ceiling", "decimals"), np.max)
     for name, of_all in widest.items():
-        table[ChannelProfile._fields.index(name)] = of_all(
-            [profiles.each(name) for profiles in own], axis=0
-        )
+        table[FIELDS.index(name)] = of_all([profiles.each(name) for profiles in own], axis=0)
     names = [one_series.entity for one_series in series]
     named = {name: profiles for name, profiles in zip(names, own, strict=True) if name is not None}
     return PerEntity(BaselineProfiles(table), named)
@@ -222,11 +265,11 @@ def restore_profiles(
     tables: NDArray[Any], channels: int, entities: Sequence[str]
 ) -> PerEntity[BaselineProfiles]:
     """Restore profiles from saved tables: that of all entities together, then one an entity."""
-    shape = (1 + len(entities), len(ChannelProfile._fields), channels)
+    shape = (1 + len(entities), len(FIELDS) + PHASES, channels)
     if tables.shape != shape or not np.isfinite(tables).all():
         raise InputError(f"profiles must be finite and of shape {shape}; got {tables.shape}")
     pooled, *per_entity = map(BaselineProfiles, tables.astype(np.float64))
-    partners = tables[:, ChannelProfile._fields.index("partner")]
+    partners = tables[:, FIELDS.index("partner")]
     if ((partners < -1) | (partners >= channels)).any():
         raise InputError(f"profiles must name partners from -1 to {channels - 1}")
     return PerEntity(pooled, dict(zip(entities, per_entity, strict=True)))
@@ -239,7 +282,9 @@ def learn_profiles(series: TrainSeries) -> BaselineProfiles:
     low, median, high = np.quantile(
         values, [OUTSIDE_RANGE_SHARE, 0.5, 1 - OUTSIDE_RANGE_SHARE], axis=0
     )
-    cycle, memory, irregular = _irregular(np.clip(values, low, high), values, series.interval)
+    cycle, memory, irregular, templates = _irregular(
+        np.clip(values, low, high), values, series.interval
+    )
     below, above = _normal_range(irregular)
     q16, q84 = np.quantile(irregular, [0.16, 0.84], axis=0)
     error = _positive((q84 - q16) / 2, irregular)
@@ -247,7 +292,7 @@ def learn_profiles(series: TrainSeries) -> BaselineProfiles:
     min_step, median_step, max_step = np.quantile(_block_means(steps), [0.005, 0.5, 0.995], axis=0)
     partner, slope, partner_error = _partners(irregular)
     minimum, maximum = values.min(axis=0), values.max(axis=0)
-    floor, ceiling, grid = _limits(values, minimum, maximum)
+    floor, ceiling, decimals = _limits(values, minimum, maximum)
     fields = {
         "median": median,
         "low": low,
@@ -256,7 +301,7 @@ def learn_profiles(series: TrainSeries) -> BaselineProfiles:
         "maximum": maximum,
         "floor": floor,
         "ceiling": ceiling,
-        "grid": grid,
+        "decimals": decimals,
         "cycle": cycle,
         "memory": memory,
         "below": below,
@@ -270,7 +315,7 @@ def learn_profiles(series: TrainSeries) -> BaselineProfiles:
         "slope": slope,
         "partner_error": partner_error,
     }
-    return BaselineProfiles(np.stack([fields[name] for name in ChannelProfile._fields]))
+    return BaselineProfiles(np.concatenate([[fields[name] for name in FIELDS], templates]))
 
 
 def _normal_range(irregular: Rows) -> tuple[Rows, Rows]:
@@ -285,16 +330,18 @@ def _normal_range(irregular: Rows) -> tuple[Rows, Rows]:
 
 
 def _limits(values: Rows, minimum: Rows, maximum: Rows) -> tuple[Rows, Rows, Rows]:
-    """Floor, ceiling and grid of each channel, (C,) each."""
+    """Floor, ceiling and decimals of each channel, (C,) each."""
     floor = np.where(minimum >= 0, 0.0, -NO_LIMIT)
     is_share = (minimum >= 0) & (maximum <= 100)
     ceiling = np.where(is_share, np.where(maximum <= 1, 1.0, 100.0), NO_LIMIT)
-    grid = np.where((values == np.round(values)).all(axis=0), 1.0, 0.0)
+    decimals = np.full(len(minimum), -1.0)
+    for count in range(MAX_DECIMALS, -1, -1):
+        decimals[(values == np.round(values, count)).all(axis=0)] = count
     is_flag = (maximum > minimum) & ((values == minimum) | (values == maximum)).all(axis=0)
     return (
         np.where(is_flag, minimum, floor),
         np.where(is_flag, maximum, ceiling),
-        np.where(is_flag, maximum - minimum, grid),
+        np.where(is_flag, FLAG, decimals),
     )
 
 
@@ -304,33 +351,43 @@ def _positive(size: Rows, irregular: Rows) -> Rows:
     return np.where(size > 0, size, rms)
 
 
-def _irregular(clipped: Rows, values: Rows, interval: float | None) -> tuple[Rows, Rows, Rows]:
-    """Rows in each channel's cycle, 0 without one; blocks of its memory; and its irregular part.
+def _irregular(
+    clipped: Rows, values: Rows, interval: float | None
+) -> tuple[Rows, Rows, Rows, Rows]:
+    """Cycle, memory, irregular part and template of each channel.
 
     What is a cycle is told by ``clipped`` values, without the extremes.
     """
     rows, channels = values.shape
     everything, none = slice(0, rows), np.zeros(rows, dtype=bool)
     cycles, memories = np.zeros((2, channels))
-    irregular = np.empty_like(values)
+    irregular, templates = np.empty_like(values), np.zeros((PHASES, channels))
     for channel, period in enumerate(channel_periods(clipped)):
         column = clipped[:, channel]
         best = MAX_LEFT_SHARE * float(np.var(column))
         for cycle in _possible_cycles(column, period, interval):
-            left = column - same_time(column, none, cycle, everything)
-            square = float(np.mean(np.square(left)))
+            left = column - same_time(column, none, cycle, everything)[0]
+            square = float(np.nanmean(np.square(left)))
             if square < best:
                 cycles[channel], best = cycle, MAX_LONGER_SHARE**2 * square
-        raw = values[:, channel]
-        if cycles[channel]:
-            irregular[:, channel] = raw - same_time(raw, none, int(cycles[channel]), everything)
+        raw, cycle = values[:, channel], int(cycles[channel])
+        if cycle:
+            # a cycle need not be of whole rows: only those next to each other are alike
+            few = CYCLES * cycle
+            levels = phase_levels(raw[-few:], none[-few:], cycle)
+            places = np.arange(PHASES) * (cycle / PHASES)
+            templates[:, channel] = np.interp(places, np.arange(cycle), levels, period=cycle)
+            expected = same_time(raw, none, cycle, everything)[0]
+            early = np.flatnonzero(np.isnan(expected))
+            expected[early] = phase_levels(raw[:few], none[:few], cycle)[early % cycle]
+            irregular[:, channel] = raw - expected
             continue
         short = raw - level_before(raw, none, everything, SHORT_MEMORY)
         long = raw - np.median(raw)
         is_long = _spread(long) <= MAX_LONG_ERROR * _spread(short)
         memories[channel] = LONG_MEMORY if is_long else SHORT_MEMORY
         irregular[:, channel] = long if is_long else short
-    return cycles, memories, irregular
+    return cycles, memories, irregular, templates
 
 
 def _spread(left: Rows) -> float:

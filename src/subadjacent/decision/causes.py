@@ -20,6 +20,7 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
     DECOUPLED,
     MISSING,
+    MOVES,
     ROWS_BESIDE,
     STUCK,
     UNUSUAL,
@@ -33,8 +34,6 @@ from subadjacent.decision.silence import silent
 # a channel that departed this many rows before the one that departed most, and by this share of its
 # departure, is the cause: a fault affects other channels later
 MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
-# rows at either end of an event that may lie before or after the departure of its channels
-MAX_CUT_OFF = 60
 # a channel that is silent in this share of an alarm's rows is the cause
 MIN_SILENT_SHARE = 0.3
 
@@ -153,11 +152,18 @@ class Explainer:
             for channel in order
         }
         if share[order[:1]].sum() <= MIN_SILENT_SHARE:
-            order = _earliest_first(order, means, departures)
-        causes = tuple(self._cause(channel, departures[channel], means, view) for channel in order)
-        named = {cause.channel for cause in named_causes(causes)}
-        own = [departures[channel] for channel in order if self.series.channels[channel] in named]
-        return Explanation(causes, *_extent(first, last, own))
+            order = _first_mover(order, means, departures)
+        causes = {number: self._cause(number, departures[number], means, view) for number in order}
+        named = named_causes(tuple(causes.values()))
+        begin, end = _extent(
+            first, last, [departures[number] for number in order if causes[number] in named]
+        )
+        for number, departure in departures.items():
+            if not begin <= departure.row <= end:
+                # not in these rows
+                departure = self._departure(number, (begin, end + 1), permanent=permanent)
+                causes[number] = self._cause(number, departure, means, view)
+        return Explanation(tuple(causes.values()), begin, end)
 
     def _departure(self, channel: int, event: tuple[int, int], *, permanent: bool) -> Departure:
         """A channel's departure in an event, half-open; rows are the series' own."""
@@ -204,9 +210,10 @@ class Explainer:
             expected=departure.expected,
             low=departure.low,
             high=departure.high,
-            is_whole=profile.grid == 1,
+            decimals=int(profile.decimals),
             has_ratios=profile.has_ratios,
-            at_this_time=profile.cycle > 0,
+            # without cycles to compare with, the range is that of all training rows
+            at_this_time=profile.cycle > 0 and departure.expected != profile.median,
             lasted=lasting(departure.lasted, series.interval),
             size=departure.size,
             partner=partner,
@@ -227,35 +234,30 @@ class Explainer:
 
 
 def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:
-    """First and last row of an event, from the channels that are out in it.
-
-    Averages spread an event over up to ``MAX_CUT_OFF`` rows to either side: no more are cut off.
-    """
-    out = [departure for departure in departures if departure.is_out]
-    if not out or any(departure.kind in (MISSING, STUCK) for departure in departures):
+    """First and last row of an event, from the channels that are out in it."""
+    out = [departure for departure in departures if departure.is_out and departure.kind in MOVES]
+    if not out or len(out) < len(departures):
         return first, last
-    onset, end = min(departure.onset for departure in out), max(departure.end for departure in out)
-    begin = min(onset, first + MAX_CUT_OFF)
-    return begin, max(end, last - MAX_CUT_OFF, begin)
+    return min(departure.onset for departure in out), max(departure.end for departure in out)
 
 
-def _earliest_first(
+def _first_mover(
     order: list[int], means: NDArray[Any], departures: dict[int, Departure]
 ) -> list[int]:
-    """Put a channel that departed early, and far enough, before the one that departed most."""
+    """Put the channel first that departed early and far enough, in a way that has a name."""
     if not order:
         return order
-    most = order[0]
-    earlier = [
+    least = NAMED_SHARE if departures[order[0]].kind == UNUSUAL else MIN_SHARE
+    clear = [
         channel
         for channel in order
-        if means[channel] >= MIN_SHARE * means[most]
-        and departures[channel].kind != UNUSUAL
-        and departures[channel].onset <= departures[most].onset - MIN_ROWS_EARLIER
+        if means[channel] >= least * means[order[0]] and departures[channel].kind != UNUSUAL
     ]
-    if not earlier:
+    if not clear:
         return order
-    first = min(earlier, key=lambda channel: departures[channel].onset)
+    first = min(clear, key=lambda channel: departures[channel].onset)
+    if departures[first].onset > departures[clear[0]].onset - MIN_ROWS_EARLIER:
+        first = clear[0]
     return [first, *(channel for channel in order if channel != first)]
 
 

@@ -40,6 +40,9 @@ KINDS = (
 # kinds of which a departure to one side and then to the other is told in order
 TOLD_IN_ORDER = (SPIKE, OUT_OF_RANGE)
 
+# kinds whose rows are those in which the channel is out of range
+MOVES = (SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, RETURN, DRIFT)
+
 # rows before and after an event that are examined, at most: a drift begins long before it is found
 ROWS_BEFORE, ROWS_AFTER = 300, 100
 # rows beside an event that may belong to it, for scores are averages over rows
@@ -52,12 +55,16 @@ CLEARLY = 0.8
 MIN_SECOND = 0.15
 # a level explains eight ninths of a ramp: a ramp must explain this many times as much
 MIN_RAMP_GAIN = 1.01
+# least share of new in a row where a channel varies more: noise of which a row keeps four fifths
+MIN_QUICK = 0.2
 # places between which steps and ramps are sought
 PLACES = 64
 # rows that a spike lasts at most, and its least distance from the rows around it, in median steps
 MAX_SPIKE_ROWS, MIN_SPIKE_STEPS = 6, 5.0
 # rows to either side whose median is where a row without a spike would be
 SPIKE_MEDIAN_ROWS = 10
+# share of the departure that a spike makes up, or else
+MIN_SPIKE_SHARE = 0.9
 # a row beside a spike is no further away than this many typical sizes
 MAX_BESIDE_SPIKE = 3.0
 # the longest run of equal values of a channel that never flatlines, and the run by which it is
@@ -180,22 +187,25 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
     kind = _kind(event, chart, signs, given)
     if kind == DECOUPLED and given is not None:
         chart = given
-    turns = chart.turns(event, kind)
+    turns = chart.turns(event.here, kind)
     if kind == STUCK:
-        turns = [event.beside.start + signs.run_row]
-    elif kind == SPIKE and not signs.out:
-        turns = [event.beside.start + int(np.abs(signs.jumps).argmax())]
+        turns = [max(event.beside.start + signs.run_row, event.here.start)]
+    elif kind == SPIKE and signs.spike is not None:
+        turns = chart.turns(signs.spike, kind)
     row = max(turns, key=chart.distance)
     out = event.beside.start + chart.out(event.beside, kind)
-    onset, end = (
-        (_onset(out), -_onset(-out[::-1])) if len(out) else (event.here.start, event.here.stop - 1)
-    )
+    if kind == SPIKE and signs.spike is not None:
+        onset, end = signs.spike.start, signs.spike.stop - 1
+    elif len(out):
+        onset, end = _onset(out), -_onset(-out[::-1])
+    else:
+        onset, end = event.here.start, event.here.stop - 1
     lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, end + 1 - onset)
     size = signs.steps
     if kind == UNUSUAL_SHAPE:
         size = _rms(chart.sizes[event.here])
     elif kind == SPIKE:
-        size = float(signs.jumps[row - event.beside.start])
+        size = float(signs.jumps[row])
     start = event.rows.start
     return Departure(
         kind,
@@ -230,10 +240,13 @@ class _Chart:
         beyond = np.maximum(values - high, 0) + np.minimum(values - low, 0)
         return cls(values, expected, (values - middle) / _unit(unit, values - middle), beyond)
 
-    def given(self, event: ChannelEvent, partner: ChannelEvent) -> _Chart:
-        """The chart over the range that the partner's values lead to expect."""
-        profile = event.profile
-        moves = profile.slope * (partner.values - partner.expected_range().expected)
+    def given(self, event: ChannelEvent, partner: ChannelEvent) -> _Chart | None:
+        """The chart over what the partner's values lead to expect; None if they depart."""
+        profile, own = event.profile, partner.expected_range()
+        moves = profile.slope * (partner.values - own.expected)
+        outside = (partner.values < own.low) | (partner.values > own.high)
+        if np.mean(outside[event.here]) > MIN_PAST_SHARE:
+            return None
         # a range as wide as the relation normally varies
         share = profile.partner_error / _unit(profile.error, self.values - self.range.expected)
         center = self.range.expected + moves
@@ -246,24 +259,22 @@ class _Chart:
         return abs(float(self.beyond[row])), abs(float(self.sizes[row]))
 
     def out(self, rows: slice, kind: str) -> NDArray[np.intp]:
-        """Which rows are far out of range or, of a kind that shows, out of it at all."""
-        beyond = np.abs(self.beyond[rows])
-        far = np.flatnonzero(beyond > MIN_FAR * (self.range.high - self.range.low)[rows])
-        return far if len(far) or kind == UNUSUAL else np.flatnonzero(beyond)
+        """Which rows are out of range or, of a kind that is no move, far out of it."""
+        least = 0.0 if kind in MOVES else MIN_FAR * (self.range.high - self.range.low)[rows]
+        return np.flatnonzero(np.abs(self.beyond[rows]) > least)
 
-    def turns(self, event: ChannelEvent, kind: str) -> list[int]:
+    def turns(self, rows: slice, kind: str) -> list[int]:
         """Rows furthest out of range on either side, in order; else that furthest from expected.
 
         Both sides are told if each makes up a share of what is out of range.
         """
-        rows = event.here if self.beyond[event.here].any() else event.beside
         beyond = self.beyond[rows]
         squares = [
             float(np.sum(np.square(side)))
             for side in (np.minimum(beyond, 0), np.maximum(beyond, 0))
         ]
         if not any(squares):
-            return [event.here.start + int(np.abs(self.sizes[event.here]).argmax())]
+            return [rows.start + int(np.abs(self.sizes[rows]).argmax())]
         sides = [beyond.argmin(), beyond.argmax()]
         weaker = MIN_SECOND if kind in TOLD_IN_ORDER else 1.0
         return sorted(
@@ -283,8 +294,8 @@ class _Signs:
     out: int  # rows out of the expected range
     side: float  # 1 or -1 if they are all on one side
     past: int  # rows beyond all that was seen in training
-    spike_rows: int  # from the first to the last row that stands out from those around it
-    elsewhere: float  # size of all other rows
+    spike: slice | None  # the few rows that make up the departure
+    is_quick: bool  # whether it comes and goes from row to row
     jumps: Array  # how far each row stands from the median of the rows around it
     steps: float  # the mean step from row to row, in units of the median one
 
@@ -294,10 +305,8 @@ class _Signs:
         irregular = chart.values - chart.range.expected
         step = _unit(profile.median_step, np.diff(irregular))
         values, beyond = chart.values[beside], chart.beyond[beside]
-        jumps = _from_around(irregular)[beside]
-        jumped = np.abs(jumps) > MIN_SPIKE_STEPS * step
-        spikes = np.flatnonzero(jumped)
-        around = [np.abs(one.sizes[beside][~jumped]) for one in (chart, given) if one is not None]
+        jumps = _from_around(irregular)
+        spike = _spike(event, np.abs(jumps) > MIN_SPIKE_STEPS * step, chart, given)
         moves = np.diff(irregular[max(here.start - 1, 0) : here.stop])
         run_row, run = longest_run(values)
         sides = np.sign(beyond[beyond != 0])
@@ -310,13 +319,42 @@ class _Signs:
             out=len(sides),
             side=float(sides.mean()) if len(sides) else 0.0,
             past=int(((values < profile.minimum) | (values > profile.maximum)).sum()),
-            spike_rows=int(spikes[-1] - spikes[0]) + 1 if len(spikes) else 0,
-            elsewhere=max(
-                (float(np.quantile(rest, 0.9)) for rest in around if len(rest)), default=0.0
-            ),
+            spike=spike,
+            is_quick=bool(np.mean(np.square(moves)) > 2 * MIN_QUICK * np.var(irregular[here]))
+            if len(moves)
+            else False,
             jumps=jumps,
             steps=float(np.abs(moves).mean() / step) if len(moves) else 1.0,
         )
+
+
+def _spike(
+    event: ChannelEvent, jumped: NDArray[np.bool_], chart: _Chart, given: _Chart | None
+) -> slice | None:
+    """The few rows that a departure is made up of, if it is; among them are some that jumped."""
+    rows = event.beside
+    places = rows.start + np.flatnonzero(jumped[rows])
+    if not len(places):
+        return None
+    first, last = int(places[0]), int(places[-1]) + 1
+    largest = MAX_BESIDE_SPIKE
+    if last - first > MAX_SPIKE_ROWS:
+        # others jump as well: all depends on how much of the departure a few rows are
+        largest = 0.0
+        squares = np.append(0.0, np.cumsum(np.square(chart.sizes[rows])))
+        first = rows.start + int((squares[MAX_SPIKE_ROWS:] - squares[:-MAX_SPIKE_ROWS]).argmax())
+        last = first + MAX_SPIKE_ROWS
+    jumps = np.flatnonzero(jumped[first:last])
+    if not len(jumps):
+        return None
+    spike = slice(first + int(jumps[0]), first + int(jumps[-1]) + 1)
+    for sizes in (chart.sizes, chart.sizes if given is None else given.sizes):
+        beside = np.append(sizes[rows.start : spike.start], sizes[spike.stop : rows.stop])
+        most = float(np.quantile(np.abs(beside), 0.9)) if len(beside) else 0.0
+        share = np.sum(np.square(sizes[spike])) / max(np.sum(np.square(sizes[rows])), 1.0)
+        if most > largest and share < MIN_SPIKE_SHARE:
+            return None
+    return spike
 
 
 def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | None) -> str:
@@ -325,9 +363,9 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
         return MISSING
     if is_stuck(signs.run, profile) and signs.run >= lasted / 2:
         return STUCK
-    if 0 < signs.spike_rows <= MAX_SPIKE_ROWS >= signs.past and signs.elsewhere < MAX_BESIDE_SPIKE:
+    if signs.spike is not None:
         return SPIKE
-    varies_more = signs.steps * profile.median_step > profile.max_step
+    varies_more = signs.is_quick and signs.steps * profile.median_step > profile.max_step
     # half a cycle is on one side as well, and stays within the training range
     within = profile.cycle > 0 and signs.past < MIN_OUT_ROWS
     is_past = signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
@@ -340,7 +378,7 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
         if not moved:
             return DECOUPLED
     if moved and not (within and fit.rows < profile.cycle):
-        return _move(event, chart, fit)
+        return _move(event, fit)
     if varies_more:
         return HIGHER_VARIANCE
     if signs.steps * profile.median_step < profile.min_step:
@@ -348,15 +386,14 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
     return UNUSUAL_SHAPE if signs.out >= MIN_OUT_ROWS else UNUSUAL
 
 
-def _move(event: ChannelEvent, chart: _Chart, fit: _Fit) -> str:
+def _move(event: ChannelEvent, fit: _Fit) -> str:
     """The kind of a departure that is a level or a ramp."""
-    profile, row = event.profile, chart.turns(event, UNUSUAL)[0]
-    seen, expected = float(chart.values[row]), float(chart.range.expected[row])
-    is_back = profile.minimum <= seen <= profile.maximum
-    if is_back and not profile.low <= expected <= profile.high:
+    profile = event.profile
+    if _is_return(event):
         return RETURN
     # within a cycle, the cycle itself rises and falls little by little
-    if fit.is_ramp and fit.rows >= max(MIN_RAMP_ROWS, profile.cycle):
+    is_long = fit.rows >= profile.cycle or fit.explained > CLEARLY
+    if fit.is_ramp and fit.rows >= MIN_RAMP_ROWS and is_long:
         return DRIFT
     return LEVEL_SHIFT if _stays(event, fit.height) else OUT_OF_RANGE
 
@@ -423,6 +460,27 @@ def _best(sizes: Array, *, is_ramp: bool) -> _Line:
 def _sums_between(values: Array, places: NDArray[np.intp]) -> Array:
     sums = np.append(0.0, np.cumsum(values))[places]
     return np.asarray(sums - sums[:, None])
+
+
+def _is_return(event: ChannelEvent) -> bool:
+    """Whether a channel that shifted its level in an earlier alarm is back at its former level."""
+    known = slice(max(event.first - ROWS_BESIDE, 0))
+    normal = np.flatnonzero(~event.left_out[known])
+    # normal rows before the last alarm, and those since
+    ends = np.flatnonzero(np.diff(normal) > 1)
+    if not len(ends) or event.first - normal[ends[-1] + 1] < MIN_STAY_ROWS:
+        return False
+    levels = [
+        float(np.median(event.column[rows]))
+        for rows in (
+            normal[max(int(ends[-1]) - ROWS_BEFORE, 0) : ends[-1] + 1],
+            normal[ends[-1] + 1 :],
+            slice(event.first, event.last),
+        )
+    ]
+    former, since, now = levels
+    width = event.profile.above - event.profile.below
+    return abs(now - former) < abs(since - now) and abs(since - former) > width / 2
 
 
 def _stays(event: ChannelEvent, height: float) -> bool:

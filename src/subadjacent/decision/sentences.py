@@ -50,14 +50,15 @@ class Facts(NamedTuple):
     """What a sentence tells of a channel in an event.
 
     ``values`` are those furthest to either side of the expected range, ``low`` to ``high``, in time
-    order. ``size`` is the measure of a kind that has no value.
+    order. ``size`` is the measure of a kind that has no value. ``decimals`` are those of the file;
+    negative if there are more than a person would read.
     """
 
     values: Sequence[float]
     expected: float
     low: float
     high: float
-    is_whole: bool = False
+    decimals: int = -1
     has_ratios: bool = False
     at_this_time: bool = False
     lasted: str = ""
@@ -165,8 +166,10 @@ def _rounding(facts: Facts) -> float:
     seen, low, high = facts.values[0], facts.low, facts.high
     width = high - low if high > low else abs(seen - low)
     step = _power(width, 2) if width > 0 else _power(seen, DIGITS)
-    if facts.is_whole:
-        step = max(step, 1.0)
+    # no number of two digits is rounded, and three are left of any
+    step = min(step, _power(seen, 3)) if seen else step
+    if facts.decimals >= 0:
+        step = max(step, 10.0**-facts.decimals)
     gaps = [max(low - value, value - high) for value in facts.values]
     closest = min([gap for gap in gaps if gap > 0], default=math.inf)
     # two numbers that are further apart than this are written differently
