@@ -226,8 +226,8 @@ SOURCES = {
     "demo": Source(demo, 1, 1),
     "tutorials": Source(tutorials, 0, 1),
     "gallery": Source(gallery, 1, len(CASES)),
-    "plants": Source(plants, 12, 240),
-    "departures": Source(departures, 5, 600),
+    "plants": Source(plants, 12, 300),
+    "departures": Source(departures, 5, 200),
     "streams": Source(streams, 1, 2 * len(STREAM_KINDS)),
     "fitted streams": Source(fitted_streams, 1, 30),
 }

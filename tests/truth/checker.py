@@ -50,6 +50,8 @@ MAX_WIDTH = 1.5
 MAX_ROUNDED = 0.25
 # a ratio or size in words may be off by this share
 MAX_OFF = 0.3
+# rows to either side of a spike that it moves from
+AROUND = 10
 # correlation that a person sees; the quantile of earlier residuals that those of a broken relation
 # pass, in this share of an event
 MIN_RELATION, FAR_RESIDUAL, MIN_BROKEN = 0.6, 0.99, 0.2
@@ -61,6 +63,8 @@ MIN_DEPARTURE, SPIKE_ROWS = 4.0, 3
 MAX_EARLY = 20
 # departures of less than this share of the largest are chance, where an event begins and ends
 SMALL_SHARE = 0.3
+# steps of this many times the largest before are no chance; nor is this share of rows far out
+LARGEST, MIN_OUT = 1.1, 0.02
 # share of a move that one step makes: less is gradual, more is sudden; and the rows of a step
 SUDDEN_SHARE, STEP_ROWS = 0.65, 4
 # share of rows after an event that stay away, by half of the way at least
@@ -206,6 +210,22 @@ def value(context: Context) -> Found:
         between = len(near_past) and near_past.min() <= claim.before.value <= near_past.max()
         if not _rounded_to(here, claim.before).any() and not between:
             yield f"{claim.before.text} is not in the rows before"
+
+
+def moved_by(context: Context) -> Found:
+    """A move by some amount: from the rows around, or from what was expected."""
+    claim = context.claim
+    if claim.by is None:
+        return
+    said = claim.direction * claim.by.value
+    sizes = [left for _, left in context.expectations]
+    here = context.rows.offset + context.first
+    column = context.rows.column(claim.channel)
+    around = column[max(here - AROUND, 0) : here + len(context.event) + AROUND]
+    sizes += [context.event - np.nanmedian(around), np.diff(around)]
+    if not any((np.abs(size - said) <= MAX_OFF * abs(said)).any() for size in sizes):
+        moves = ", ".join(f"{_nearest(size, said):.4g}" for size in sizes)
+        yield f"moved by {said:.4g}; nearest moves {moves}"
 
 
 def rounding(context: Context) -> Found:
@@ -574,6 +594,7 @@ OF_FIELDS: tuple[tuple[str, Callable[[Rows, Any], Found]], ...] = (
 )
 OF_CLAIMS: tuple[tuple[str, Rule], ...] = (
     ("value", value),
+    ("value", moved_by),
     ("rounding", rounding),
     ("digits", digits),
     ("outside", outside),
@@ -627,21 +648,33 @@ def departing(rows: Rows, channel: str, first: int, last: int, least: float = 0.
     # steps: over as many rows as tell
     if len(past) > 100:
         before, here = np.abs(np.diff(past)), np.abs(np.diff(event, prepend=past[-1]))
+        # a single one that is larger than any before
+        out |= here > LARGEST * before.max()
         width = min(20, len(event))
         usual = np.convolve(before, np.ones(width) / width, "valid")
-        low, high = 0.9 * usual.min(), 1.1 * usual.max()
+        low, high = usual.min() / LARGEST, LARGEST * usual.max()
         means = np.convolve(here, np.ones(width) / width, "valid")
         for row in np.flatnonzero((means > high) | (means < low)):
             out[row : row + width] = True
     return out
 
 
+def jumps(rows: Rows, channel: str, first: int, last: int) -> bool:
+    """Whether a step of the event is larger than any before."""
+    past = rows.before(channel, first)
+    event = rows.event(channel, max(first - 1, -rows.offset), last)
+    if len(past) < 2 or len(event) < 2:
+        return False
+    return bool(
+        np.nanmax(np.abs(np.diff(event)), initial=0) > LARGEST * np.abs(np.diff(past)).max()
+    )
+
+
 def departs(rows: Rows, channel: str, first: int, last: int) -> bool:
     """Whether a channel departs in an event, by itself or from one that it follows."""
     if channel not in rows.channels:
         return False
-    share = departing(rows, channel, first, last).mean()
-    if share > 0.02 and share * (last - first + 1) >= 1:
+    if departing(rows, channel, first, last).mean() > MIN_OUT or jumps(rows, channel, first, last):
         return True
     related = (relation(rows, channel, one, first, last) for one in rows.channels if one != channel)
     return any(

@@ -140,6 +140,7 @@ HEAT = f"{top(STEP):.2f}"
 
 TRUE = {
     "a spike": (SPIKE, "heat jumped to 62.50, expected 47.5 to 52.5"),
+    "a spike by": (SPIKE, "heat jumped by 12.3"),
     "a step": (STEP, f"heat rose to {HEAT}, expected 47.5 to 52.5"),
     "a step, from and to": (STEP, f"heat rose from 50 to {HEAT}, expected 47 to 53"),
     "at this time": (
@@ -229,6 +230,8 @@ FALSE: dict[str, list[tuple[File, str, dict[str, Any]]]] = {
     "value": [
         (STEP, "heat rose to 75.31, expected 47 to 53", {}),
         (STEP, f"heat rose from 12 to {HEAT}, expected 47 to 53", {}),
+        (SPIKE, "heat jumped by 30", {"last": FIRST + 1}),
+        (SPIKE, "heat dropped by 12.3", {"last": FIRST + 1}),
     ],
     "rounding": [
         (
