@@ -222,9 +222,10 @@ def moved_by(context: Context) -> Found:
     here = context.rows.offset + context.first
     column = context.rows.column(claim.channel)
     around = column[max(here - AROUND, 0) : here + len(context.event) + AROUND]
-    sizes += [context.event - np.nanmedian(around), np.diff(around)]
+    steps = np.diff(column[max(here - 1, 0) : here + len(context.event)])
+    sizes += [context.event - np.nanmedian(around), steps]
     if not any((np.abs(size - said) <= MAX_OFF * abs(said)).any() for size in sizes):
-        moves = ", ".join(f"{_nearest(size, said):.4g}" for size in sizes)
+        moves = ", ".join(f"{_nearest(size, said):.4g}" for size in sizes if len(size))
         yield f"moved by {said:.4g}; nearest moves {moves}"
 
 
