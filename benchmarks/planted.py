@@ -35,7 +35,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.truth.checker import false_statements
+from tests.truth.grammar import UnknownWordsError, parse
+from tests.truth.rows import Rows
 
 from reproduce.cases.backgrounds import BACKGROUNDS, KEPT_BACK_BACKGROUNDS
 from reproduce.cases.planted import (
@@ -47,9 +51,6 @@ from reproduce.cases.planted import (
 )
 from subadjacent import SubAdjacentDetector
 from subadjacent.errors import DataNotFound
-from truth.checker import false_statements
-from truth.grammar import UnknownWordsError, parse
-from truth.rows import Rows
 
 NOT_FOUND = "not found"
 QUICK_BACKGROUNDS = ("temperatures", "taxi", "processor", "plant")

@@ -26,10 +26,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from truth.alarms import SOURCES, told
-from truth.checker import RULES, false_statements
+from tests.truth.alarms import SOURCES, told
+from tests.truth.checker import RULES, false_statements
 
 EXAMPLES = 2
 

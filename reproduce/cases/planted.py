@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,7 @@ class PlantedCase:
     size: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Column:
     """One channel before its departure."""
 
@@ -79,7 +80,7 @@ class _Column:
     def train(self) -> Floats:
         return self.values[: self.fitted]
 
-    @property
+    @cached_property
     def regular(self) -> Floats:
         """Its mean at the same time of all cycles, or its level, (T,)."""
         if not self.cycle:
@@ -90,7 +91,7 @@ class _Column:
         )
         return np.asarray(_smooth(means, max(1, self.cycle // 48))[phases])
 
-    @property
+    @cached_property
     def noise(self) -> float:
         """Deviation from the regular part, without the farthest rows."""
         left = (self.values - self.regular)[: self.fitted]

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from examples.gallery.cases import CASES
 from examples.gallery.run import run_case
+from tests.truth.rows import Rows
 
 from reproduce.cases.departures import KINDS, departure_case
 from reproduce.cases.streams import STREAM_KINDS, live_stream
 from subadjacent import StreamScorer, SubAdjacentDetector, multivariate
 from subadjacent.cli.generate import plant_frame
-from truth.rows import Rows
 
 # rows of a stream without a model: enough for its first anomalies
 STREAM_ROWS = 3_000

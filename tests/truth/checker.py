@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binom
-
-from truth.grammar import (
+from tests.truth.grammar import (
     DECOUPLED,
     DRIFT,
     FLAT,
@@ -39,7 +38,7 @@ from truth.grammar import (
     rows_of,
     seconds_of,
 )
-from truth.rows import LEVEL_ROWS, NEAR_ROWS, Floats, Rows, explained, longest_runs
+from tests.truth.rows import LEVEL_ROWS, NEAR_ROWS, Floats, Rows, explained, longest_runs
 
 # share of comparable rows that an expected range must hold; of few rows, as many may lie outside as
 # one in a hundred such ranges would leave

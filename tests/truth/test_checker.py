@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from truth.checker import RULES, false_statements
-from truth.rows import Rows
+from tests.truth.checker import RULES, false_statements
+from tests.truth.rows import Rows
 
 DAY, DAYS = 48, 28
 ROWS = DAY * DAYS
