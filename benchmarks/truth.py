@@ -97,6 +97,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few of each source, in a minute")
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--only", choices=RULES, help="print all alarms that break this rule")
+    parser.add_argument("--most", type=int, help="jobs of each source at most")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, help="CSV file with a row for each alarm")
     options = parser.parse_args()
@@ -105,15 +106,21 @@ def main() -> None:
         (name, number)
         for name in options.sources
         for number in range(SOURCES[name].quick if options.quick else SOURCES[name].long)
+        if options.most is None or number < options.most
     ]
+    results: list[Checked] = []
     # a fresh process each: a fork of one with threads may hang
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        results = [one for many in pool.map(checked, *zip(*jobs, strict=True)) for one in many]
-    if options.out is not None:
-        with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(Checked._fields)
-            writer.writerows(results)
+    with (
+        ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool,
+        Path(options.out or os.devnull).open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Checked._fields)
+        # what is known when it is stopped is kept
+        for found in pool.map(checked, *zip(*jobs, strict=True)):
+            writer.writerows(found)
+            file.flush()
+            results += found
     if options.only is not None:
         results = [one for one in results if options.only in one.rules.split("; ")]
     print(summary(results, EXAMPLES if options.only is None else len(results)))

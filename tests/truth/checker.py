@@ -551,7 +551,8 @@ def ratio(context: Context) -> Found:
 def too_early(context: Context) -> Found:
     """The event begins, and ends, where the channels that it names depart."""
     claim = context.claim
-    if claim is not context.sentence.claims[0]:
+    # what returns is as it was before
+    if claim is not context.sentence.claims[0] or claim.kind == RETURN:
         return
     named = {one.channel for one in context.sentence.claims} | set(context.sentence.others)
     out = np.zeros(context.last - context.first + 1, dtype=bool)
