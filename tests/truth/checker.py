@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +71,20 @@ SUDDEN_SHARE, STEP_ROWS = 0.65, 4
 MIN_STAYS = 0.6
 # correlation of a departure with that of the row before, of a shape; and rows to tell
 MIN_SMOOTH, MIN_SMOOTH_ROWS = 0.7, 12
+# what a sentence may claim of each kind of the fields
+SAID = {
+    "spike": {MOVE},
+    "out of range": {MOVE, RANGE},
+    "level shift (permanent)": {MOVE, PERMANENT},
+    "return": {RETURN},
+    "drift": {DRIFT},
+    "stuck": {FLAT},
+    "higher variance": {HIGHER},
+    "lower variance": {LOWER},
+    "unusual shape": {SHAPE},
+    "decoupled": {DECOUPLED},
+    "missing": {MISSING},
+}
 LEVEL_KINDS = (MOVE, RANGE, PERMANENT, DRIFT)
 
 
@@ -143,10 +158,15 @@ def false_statements(rows: Rows, alarm: Any) -> list[FalseStatement]:
     found = [FalseStatement(rule, why) for rule, check in OF_FIELDS for why in check(rows, alarm)]
     if any(one.rule == "extent" for one in found):
         return found
+    return found + _of_sentence(rows, alarm)
+
+
+def _of_sentence(rows: Rows, alarm: Any) -> list[FalseStatement]:
     try:
         sentence = parse(alarm.sentence, rows.channels)
     except UnknownWordsError as error:
-        return [*found, FalseStatement("unreadable", str(error))]
+        return [FalseStatement("unreadable", str(error))]
+    found = []
     for claim in sentence.claims:
         context = Context(rows, alarm, sentence, claim)
         checks = OF_CLAIMS if claim.channel else (("vague", vague), ("one channel", one_channel))
@@ -155,6 +175,24 @@ def false_statements(rows: Rows, alarm: Any) -> list[FalseStatement]:
     found += [FalseStatement("others", why) for why in others(rows, alarm, sentence)]
     if named and alarm.causes and named != alarm.causes[0].channel:
         found.append(FalseStatement("fields", f"first cause is {alarm.causes[0].channel}"))
+    return found
+
+
+def false_causes(rows: Rows, alarm: Any) -> list[FalseStatement]:
+    """The same of the sentences on its single channels, as a page shows them."""
+    own = dict(OF_FIELDS)
+    found = []
+    for cause in alarm.causes:
+        shown = SimpleNamespace(
+            first=alarm.first,
+            last=alarm.last,
+            permanent=False,
+            causes=(cause,),
+            sentence=cause.sentence,
+        )
+        statements = _of_sentence(rows, shown)
+        found += [FalseStatement("fields", why) for why in own["fields"](rows, shown)]
+        found += [one for one in statements if one.rule != "extent of departure"]
     return found
 
 
@@ -309,9 +347,16 @@ def physical(context: Context) -> Found:
 
 
 def same_fields(context: Context) -> Found:
-    """Numbers of the first claim are those of the fields."""
+    """Numbers and kind of the first claim are those of the fields."""
     claim, cause = context.claim, context.cause
     if cause is None or claim is not context.sentence.claims[0]:
+        return
+    if cause.kind in SAID and claim.kind not in SAID[cause.kind]:
+        yield f"kind is {cause.kind}, the sentence says {claim.words}"
+    if (cause.kind == "level shift (permanent)") != claim.permanent:
+        yield f"kind is {cause.kind}, the sentence says {claim.words}"
+    if len(context.sentence.claims) > 1:
+        # the fields are of one of several moves
         return
     for name, number, exact in (
         ("low", claim.low, cause.low),
