@@ -35,7 +35,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.truth.checker import false_statements
+from tests.truth.grammar import UnknownWordsError, parse
+from tests.truth.rows import Rows
 
 from reproduce.cases.backgrounds import BACKGROUNDS, KEPT_BACK_BACKGROUNDS
 from reproduce.cases.planted import (
@@ -47,9 +51,6 @@ from reproduce.cases.planted import (
 )
 from subadjacent import SubAdjacentDetector
 from subadjacent.errors import DataNotFound
-from truth.checker import false_statements
-from truth.grammar import UnknownWordsError, parse
-from truth.rows import Rows
 
 NOT_FOUND = "not found"
 QUICK_BACKGROUNDS = ("temperatures", "taxi", "processor", "plant")
@@ -306,15 +307,21 @@ def main() -> None:
         backgrounds = [*backgrounds, *KEPT_BACK_BACKGROUNDS]
         numbers = [FIRST_KEPT_BACK_SEED + number for number in numbers]
     wanted = list(product(kinds, backgrounds, numbers, [options.data.resolve()]))
+    answers: list[Judged | str] = []
     # a fresh process each: a fork of one with threads may hang
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        answers = list(pool.map(judged, *zip(*wanted, strict=True)))
+    with (
+        ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool,
+        Path(options.out or os.devnull).open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Judged._fields)
+        for answer in pool.map(judged, *zip(*wanted, strict=True)):
+            # what is known when it is stopped is kept
+            if isinstance(answer, Judged):
+                writer.writerow(answer)
+                file.flush()
+            answers.append(answer)
     results = [one for one in answers if isinstance(one, Judged)]
-    if options.out is not None:
-        with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(Judged._fields)
-            writer.writerows(results)
     parts = [summary(results), "", confusions(results)]
     if options.wrong:
         parts += ["", wrong_ones(results)]

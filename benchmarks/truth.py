@@ -6,7 +6,8 @@
 Alarms of the examples, the demo, the gallery, the tutorials, generated plants and streams are held
 against their rows by the checker of the tests (tests/truth), which knows nothing of the detector.
 Prints how many alarms were rejected, by rule and by source, and the first ones of each rule. With
-``--only RULE`` it prints all of a rule.
+``--only RULE`` it prints all of a rule; with ``--causes`` the sentences on single channels, which a
+page shows, are checked too.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from truth.alarms import SOURCES, told
-from truth.checker import RULES, false_statements
+from tests.truth.alarms import SOURCES, told
+from tests.truth.checker import RULES, false_causes, false_statements
 
 EXAMPLES = 2
 
@@ -48,11 +49,12 @@ class Checked(NamedTuple):
     sentence: str
 
 
-def checked(source: str, number: int) -> list[Checked]:
-    """Hold the alarms of one job against their rows."""
+def checked(source: str, number: int, causes: bool) -> list[Checked]:
+    """Hold the alarms of one job against their rows, and perhaps each of their causes."""
     results = []
     for one in told(source, number):
         found = false_statements(one.rows, one.alarm)
+        found += false_causes(one.rows, one.alarm) if causes else []
         results.append(
             Checked(
                 one.source,
@@ -97,23 +99,31 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a few of each source, in a minute")
     parser.add_argument("--sources", nargs="+", choices=SOURCES, default=list(SOURCES))
     parser.add_argument("--only", choices=RULES, help="print all alarms that break this rule")
+    parser.add_argument("--causes", action="store_true", help="sentences on single channels too")
+    parser.add_argument("--most", type=int, help="jobs of each source at most")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path, help="CSV file with a row for each alarm")
     options = parser.parse_args()
     started = time.monotonic()
     jobs = [
-        (name, number)
+        (name, number, options.causes)
         for name in options.sources
         for number in range(SOURCES[name].quick if options.quick else SOURCES[name].long)
+        if options.most is None or number < options.most
     ]
+    results: list[Checked] = []
     # a fresh process each: a fork of one with threads may hang
-    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
-        results = [one for many in pool.map(checked, *zip(*jobs, strict=True)) for one in many]
-    if options.out is not None:
-        with options.out.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(Checked._fields)
-            writer.writerows(results)
+    with (
+        ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool,
+        Path(options.out or os.devnull).open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Checked._fields)
+        # what is known when it is stopped is kept
+        for found in pool.map(checked, *zip(*jobs, strict=True)):
+            writer.writerows(found)
+            file.flush()
+            results += found
     if options.only is not None:
         results = [one for one in results if options.only in one.rules.split("; ")]
     print(summary(results, EXAMPLES if options.only is None else len(results)))

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reproduce.cases.natures import normal_plant
 from reproduce.cases.stream_parts import counts, daily, day, slow, wander, weekend
@@ -101,14 +103,14 @@ def el_nino(_rng: np.random.Generator, _data: Path) -> Background:
 
 def web(rng: np.random.Generator, data: Path) -> Background:
     """A service's counts and response times, a row a minute."""
-    values = _entity(rng, data / "web.npz", "train")
+    values = _entity(rng, data / "web.npz")
     values, _ = _part(rng, values, 6_000, 1_500)
     return Background(values, 6_000, ("kpi",), (_decimals(values),), (int(DAY / MINUTE),), MINUTE)
 
 
 def recordings(rng: np.random.Generator, data: Path) -> Background:
     """Heartbeats, breathing and the like; the clock counts seconds here."""
-    values = _entity(rng, data / "recordings.npz", "train")
+    values = _entity(rng, data / "recordings.npz")
     values, _ = _part(rng, values, 3_500, 1_200)
     return Background(values, 3_500, ("signal",), (_decimals(values),), (0,), 1.0)
 
@@ -182,16 +184,23 @@ KEPT_BACK_BACKGROUNDS: dict[str, Drawn] = {"el nino": el_nino, "reservoir": rese
 """For a final measurement only."""
 
 
-def _entity(rng: np.random.Generator, path: Path, part: str) -> Floats:
+def _entity(rng: np.random.Generator, path: Path) -> Floats:
+    """The training rows of an entity of a benchmark of one channel."""
     if not path.exists():
         raise DataNotFound(f"no file {path}")
-    with np.load(path) as file:
-        stops = np.cumsum(file[f"{part}_lengths"])
-        number = int(rng.integers(len(stops)))
-        first = int(stops[number - 1]) if number else 0
-        values = file[part][first : int(stops[number])]
+    values, stops = _training_rows(path)
+    number = int(rng.integers(len(stops)))
+    first = int(stops[number - 1]) if number else 0
     # float32 has six or seven digits
-    return np.asarray([float(f"{value:.6g}") for value in values[:, 0]])[:, None]
+    return np.asarray([float(f"{value:.6g}") for value in values[first : stops[number], 0]])[
+        :, None
+    ]
+
+
+@lru_cache(maxsize=2)
+def _training_rows(path: Path) -> tuple[Floats, NDArray[np.int64]]:
+    with np.load(path) as file:
+        return file["train"], np.cumsum(file["train_lengths"])
 
 
 def _decimals(values: Floats) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ CYCLES = (1.5, 3.0)  # cycles that an unusual shape lasts
 MIN_NOISE = 0.02  # noise in units of the value range, to see that it is smaller
 MIN_CYCLE = 0.5  # share of the variance that a cycle explains
 MIN_FOLLOWING = 0.75  # correlation of the noise of two channels that decouple
+MAX_ODD = 0.1  # share of rows of a channel that decouples that are unusual by themselves
 MARGIN = 40  # test rows before and after a departure
 MAX_RUN = 4  # equal values of a channel that may get stuck
 STEP, SHARE_LEFT = 4, 0.7  # rows of a step between trials; share of a size that limits must leave
@@ -65,7 +67,7 @@ class PlantedCase:
     size: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Column:
     """One channel before its departure."""
 
@@ -79,7 +81,7 @@ class _Column:
     def train(self) -> Floats:
         return self.values[: self.fitted]
 
-    @property
+    @cached_property
     def regular(self) -> Floats:
         """Its mean at the same time of all cycles, or its level, (T,)."""
         if not self.cycle:
@@ -90,7 +92,7 @@ class _Column:
         )
         return np.asarray(_smooth(means, max(1, self.cycle // 48))[phases])
 
-    @property
+    @cached_property
     def noise(self) -> float:
         """Deviation from the regular part, without the farthest rows."""
         left = (self.values - self.regular)[: self.fitted]
@@ -318,7 +320,10 @@ def _shape(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
 
 
 def _decoupled(_rng: np.random.Generator, column: _Column, span: slice) -> _Change:
-    """Its values of another time, as unlike these as can be; the other channel goes on."""
+    """Its values of another time, as unlike these as can be; the other channel goes on.
+
+    By itself it looks as usual.
+    """
     if column.partner is None:
         raise _UnsuitableError
     length = span.stop - span.start
@@ -329,6 +334,12 @@ def _decoupled(_rng: np.random.Generator, column: _Column, span: slice) -> _Chan
         raise _UnsuitableError
     now = column.values[span]
     shown = np.stack([column.values[begin : begin + length] for begin in begins])
+    low, high = np.quantile(column.train, [0.01, 0.99])
+    far = np.abs(shown - column.regular[span]) > 3 * column.noise
+    odd = far if column.cycle else (shown < low) | (shown > high)
+    shown = shown[odd.mean(axis=1) < MAX_ODD]
+    if not len(shown):
+        raise _UnsuitableError
     unlike = np.abs(shown - now).mean(axis=1)
     share = plateau(length, ramp=min(8, length // 4))
     changed = share * shown[unlike.argmax()] + (1 - share) * now

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from examples.gallery.cases import CASES
 from examples.gallery.run import run_case
+from tests.truth.rows import Rows
 
 from reproduce.cases.departures import KINDS, departure_case
 from reproduce.cases.streams import STREAM_KINDS, live_stream
 from subadjacent import StreamScorer, SubAdjacentDetector, multivariate
 from subadjacent.cli.generate import plant_frame
-from truth.rows import Rows
 
 # rows of a stream without a model: enough for its first anomalies
 STREAM_ROWS = 3_000
@@ -226,8 +226,8 @@ SOURCES = {
     "demo": Source(demo, 1, 1),
     "tutorials": Source(tutorials, 0, 1),
     "gallery": Source(gallery, 1, len(CASES)),
-    "plants": Source(plants, 12, 240),
-    "departures": Source(departures, 5, 600),
+    "plants": Source(plants, 12, 300),
+    "departures": Source(departures, 5, 200),
     "streams": Source(streams, 1, 2 * len(STREAM_KINDS)),
     "fitted streams": Source(fitted_streams, 1, 30),
 }

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binom
-
-from truth.grammar import (
+from tests.truth.grammar import (
     DECOUPLED,
     DRIFT,
     FLAT,
@@ -39,7 +39,7 @@ from truth.grammar import (
     rows_of,
     seconds_of,
 )
-from truth.rows import LEVEL_ROWS, NEAR_ROWS, Floats, Rows, explained, longest_runs
+from tests.truth.rows import LEVEL_ROWS, NEAR_ROWS, Floats, Rows, explained, longest_runs
 
 # share of comparable rows that an expected range must hold; of few rows, as many may lie outside as
 # one in a hundred such ranges would leave
@@ -50,6 +50,8 @@ MAX_WIDTH = 1.5
 MAX_ROUNDED = 0.25
 # a ratio or size in words may be off by this share
 MAX_OFF = 0.3
+# rows to either side of a spike that it moves from
+AROUND = 10
 # correlation that a person sees; the quantile of earlier residuals that those of a broken relation
 # pass, in this share of an event
 MIN_RELATION, FAR_RESIDUAL, MIN_BROKEN = 0.6, 0.99, 0.2
@@ -61,12 +63,28 @@ MIN_DEPARTURE, SPIKE_ROWS = 4.0, 3
 MAX_EARLY = 20
 # departures of less than this share of the largest are chance, where an event begins and ends
 SMALL_SHARE = 0.3
+# steps of this many times the largest before are no chance; nor is this share of rows far out
+LARGEST, MIN_OUT = 1.1, 0.02
 # share of a move that one step makes: less is gradual, more is sudden; and the rows of a step
 SUDDEN_SHARE, STEP_ROWS = 0.65, 4
 # share of rows after an event that stay away, by half of the way at least
 MIN_STAYS = 0.6
 # correlation of a departure with that of the row before, of a shape; and rows to tell
 MIN_SMOOTH, MIN_SMOOTH_ROWS = 0.7, 12
+# what a sentence may claim of each kind of the fields
+SAID = {
+    "spike": {MOVE},
+    "out of range": {MOVE, RANGE},
+    "level shift (permanent)": {MOVE, PERMANENT},
+    "return": {RETURN},
+    "drift": {DRIFT},
+    "stuck": {FLAT},
+    "higher variance": {HIGHER},
+    "lower variance": {LOWER},
+    "unusual shape": {SHAPE},
+    "decoupled": {DECOUPLED},
+    "missing": {MISSING},
+}
 LEVEL_KINDS = (MOVE, RANGE, PERMANENT, DRIFT)
 
 
@@ -140,10 +158,15 @@ def false_statements(rows: Rows, alarm: Any) -> list[FalseStatement]:
     found = [FalseStatement(rule, why) for rule, check in OF_FIELDS for why in check(rows, alarm)]
     if any(one.rule == "extent" for one in found):
         return found
+    return found + _of_sentence(rows, alarm)
+
+
+def _of_sentence(rows: Rows, alarm: Any) -> list[FalseStatement]:
     try:
         sentence = parse(alarm.sentence, rows.channels)
     except UnknownWordsError as error:
-        return [*found, FalseStatement("unreadable", str(error))]
+        return [FalseStatement("unreadable", str(error))]
+    found = []
     for claim in sentence.claims:
         context = Context(rows, alarm, sentence, claim)
         checks = OF_CLAIMS if claim.channel else (("vague", vague), ("one channel", one_channel))
@@ -152,6 +175,24 @@ def false_statements(rows: Rows, alarm: Any) -> list[FalseStatement]:
     found += [FalseStatement("others", why) for why in others(rows, alarm, sentence)]
     if named and alarm.causes and named != alarm.causes[0].channel:
         found.append(FalseStatement("fields", f"first cause is {alarm.causes[0].channel}"))
+    return found
+
+
+def false_causes(rows: Rows, alarm: Any) -> list[FalseStatement]:
+    """The same of the sentences on its single channels, as a page shows them."""
+    own = dict(OF_FIELDS)
+    found = []
+    for cause in alarm.causes:
+        shown = SimpleNamespace(
+            first=alarm.first,
+            last=alarm.last,
+            permanent=False,
+            causes=(cause,),
+            sentence=cause.sentence,
+        )
+        statements = _of_sentence(rows, shown)
+        found += [FalseStatement("fields", why) for why in own["fields"](rows, shown)]
+        found += [one for one in statements if one.rule != "extent of departure"]
     return found
 
 
@@ -206,6 +247,23 @@ def value(context: Context) -> Found:
         between = len(near_past) and near_past.min() <= claim.before.value <= near_past.max()
         if not _rounded_to(here, claim.before).any() and not between:
             yield f"{claim.before.text} is not in the rows before"
+
+
+def moved_by(context: Context) -> Found:
+    """A move by some amount: from the rows around, or from what was expected."""
+    claim = context.claim
+    if claim.by is None:
+        return
+    said = claim.direction * claim.by.value
+    sizes = [left for _, left in context.expectations]
+    here = context.rows.offset + context.first
+    column = context.rows.column(claim.channel)
+    around = column[max(here - AROUND, 0) : here + len(context.event) + AROUND]
+    steps = np.diff(column[max(here - 1, 0) : here + len(context.event)])
+    sizes += [context.event - np.nanmedian(around), steps]
+    if not any((np.abs(size - said) <= MAX_OFF * abs(said)).any() for size in sizes):
+        moves = ", ".join(f"{_nearest(size, said):.4g}" for size in sizes if len(size))
+        yield f"moved by {said:.4g}; nearest moves {moves}"
 
 
 def rounding(context: Context) -> Found:
@@ -289,9 +347,16 @@ def physical(context: Context) -> Found:
 
 
 def same_fields(context: Context) -> Found:
-    """Numbers of the first claim are those of the fields."""
+    """Numbers and kind of the first claim are those of the fields."""
     claim, cause = context.claim, context.cause
     if cause is None or claim is not context.sentence.claims[0]:
+        return
+    if cause.kind in SAID and claim.kind not in SAID[cause.kind]:
+        yield f"kind is {cause.kind}, the sentence says {claim.words}"
+    if (cause.kind == "level shift (permanent)") != claim.permanent:
+        yield f"kind is {cause.kind}, the sentence says {claim.words}"
+    if len(context.sentence.claims) > 1:
+        # the fields are of one of several moves
         return
     for name, number, exact in (
         ("low", claim.low, cause.low),
@@ -531,7 +596,8 @@ def ratio(context: Context) -> Found:
 def too_early(context: Context) -> Found:
     """The event begins, and ends, where the channels that it names depart."""
     claim = context.claim
-    if claim is not context.sentence.claims[0]:
+    # what returns is as it was before
+    if claim is not context.sentence.claims[0] or claim.kind == RETURN:
         return
     named = {one.channel for one in context.sentence.claims} | set(context.sentence.others)
     out = np.zeros(context.last - context.first + 1, dtype=bool)
@@ -574,6 +640,7 @@ OF_FIELDS: tuple[tuple[str, Callable[[Rows, Any], Found]], ...] = (
 )
 OF_CLAIMS: tuple[tuple[str, Rule], ...] = (
     ("value", value),
+    ("value", moved_by),
     ("rounding", rounding),
     ("digits", digits),
     ("outside", outside),
@@ -627,21 +694,33 @@ def departing(rows: Rows, channel: str, first: int, last: int, least: float = 0.
     # steps: over as many rows as tell
     if len(past) > 100:
         before, here = np.abs(np.diff(past)), np.abs(np.diff(event, prepend=past[-1]))
+        # a single one that is larger than any before
+        out |= here > LARGEST * before.max()
         width = min(20, len(event))
         usual = np.convolve(before, np.ones(width) / width, "valid")
-        low, high = 0.9 * usual.min(), 1.1 * usual.max()
+        low, high = usual.min() / LARGEST, LARGEST * usual.max()
         means = np.convolve(here, np.ones(width) / width, "valid")
         for row in np.flatnonzero((means > high) | (means < low)):
             out[row : row + width] = True
     return out
 
 
+def jumps(rows: Rows, channel: str, first: int, last: int) -> bool:
+    """Whether a step of the event is larger than any before."""
+    past = rows.before(channel, first)
+    event = rows.event(channel, max(first - 1, -rows.offset), last)
+    if len(past) < 2 or len(event) < 2:
+        return False
+    return bool(
+        np.nanmax(np.abs(np.diff(event)), initial=0) > LARGEST * np.abs(np.diff(past)).max()
+    )
+
+
 def departs(rows: Rows, channel: str, first: int, last: int) -> bool:
     """Whether a channel departs in an event, by itself or from one that it follows."""
     if channel not in rows.channels:
         return False
-    share = departing(rows, channel, first, last).mean()
-    if share > 0.02 and share * (last - first + 1) >= 1:
+    if departing(rows, channel, first, last).mean() > MIN_OUT or jumps(rows, channel, first, last):
         return True
     related = (relation(rows, channel, one, first, last) for one in rows.channels if one != channel)
     return any(

@@ -213,7 +213,7 @@ class _Parser:
             claims.append(self._claim(claims[-1].channel))
         if self.at < len(self.text):
             raise self._unknown()
-        return Sentence(tuple(claims), others, more)
+        return Sentence(tuple(_shared_range(claims)), others, more)
 
     def _claim(self, last_channel: str | None) -> Claim:
         name = self._name()
@@ -375,6 +375,22 @@ class _Parser:
 
     def _unknown(self) -> UnknownWordsError:
         return UnknownWordsError(f"cannot read {self.text[self.at :]!r} in {self.text!r}")
+
+
+def _shared_range(claims: list[Claim]) -> list[Claim]:
+    """Claims before the one that tells the expected range, with that range.
+
+    Unless it is one of a time: that of another time is another one.
+    """
+    told = claims[-1]
+    if told.low is None or told.at_this_time:
+        return claims
+    return [
+        replace(claim, low=told.low, high=told.high)
+        if claim.channel == told.channel and claim.low is None and claim.value is not None
+        else claim
+        for claim in claims
+    ]
 
 
 def _any(words: object) -> str:

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from truth.checker import RULES, false_statements
-from truth.rows import Rows
+from tests.truth.checker import RULES, false_causes, false_statements
+from tests.truth.rows import Rows
 
 DAY, DAYS = 48, 28
 ROWS = DAY * DAYS
@@ -53,6 +52,8 @@ def level(of: float) -> np.ndarray:
 class Cause:
     channel: str
     at: Any = LABELS[FIRST]
+    kind: str = "out of range"
+    sentence: str = ""
     seen: float = np.nan
     low: float = -np.inf
     high: float = np.inf
@@ -140,6 +141,7 @@ HEAT = f"{top(STEP):.2f}"
 
 TRUE = {
     "a spike": (SPIKE, "heat jumped to 62.50, expected 47.5 to 52.5"),
+    "a spike by": (SPIKE, "heat jumped by 12.3"),
     "a step": (STEP, f"heat rose to {HEAT}, expected 47.5 to 52.5"),
     "a step, from and to": (STEP, f"heat rose from 50 to {HEAT}, expected 47 to 53"),
     "at this time": (
@@ -225,10 +227,20 @@ FALSE: dict[str, list[tuple[File, str, dict[str, Any]]]] = {
             f"heat rose to {HEAT}, expected 47 to 53",
             {"causes": (Cause("flow", low=0.0, high=1.0),)},
         ),
+        *(
+            (
+                STEP,
+                f"heat rose to {HEAT}, expected 47 to 53",
+                {"causes": (Cause("heat", kind=kind, low=47.0, high=53.0),)},
+            )
+            for kind in ("stuck", "level shift (permanent)")
+        ),
     ],
     "value": [
         (STEP, "heat rose to 75.31, expected 47 to 53", {}),
         (STEP, f"heat rose from 12 to {HEAT}, expected 47 to 53", {}),
+        (SPIKE, "heat jumped by 30", {"last": FIRST + 1}),
+        (SPIKE, "heat dropped by 12.3", {"last": FIRST + 1}),
     ],
     "rounding": [
         (
@@ -374,6 +386,15 @@ FALSE: dict[str, list[tuple[File, str, dict[str, Any]]]] = {
 }
 
 
+def test_sentences_on_single_channels_are_checked_by_themselves() -> None:
+    rows = Rows(np.column_stack(list(TOGETHER.columns.values())), tuple(TOGETHER.columns), LABELS)
+    true = Cause("heat", sentence=f"heat rose to {HEAT}, expected 47 to 53", low=47.0, high=53.0)
+    false = Cause("flow", sentence="flow went out of range: 99.00", at=LABELS[3])
+    assert false_causes(rows, Alarm("", causes=(true,))) == []
+    found = false_causes(rows, Alarm("", causes=(true, false)))
+    assert {one.rule for one in found} >= {"fields", "value", "no direction"}
+
+
 def test_every_rule_has_a_false_sentence() -> None:
     assert set(FALSE) == set(RULES)
 
@@ -382,3 +403,9 @@ def test_every_rule_has_a_false_sentence() -> None:
 def test_false_sentences_break_their_rule(rule: str) -> None:
     for file, sentence, fields in FALSE[rule]:
         assert rule in file.broken(sentence, **fields), sentence
+
+
+def test_a_range_holds_for_all_moves_that_are_told_in_order() -> None:
+    assert "outside" in CRASH.broken(
+        f"heat fell to {LOW:.2f}, then rose to {HIGH:.2f}, expected 15 to 53"
+    )

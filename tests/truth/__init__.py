@@ -1,1 +1,0 @@
-"""Whether what an alarm says is true, by its rows alone."""
