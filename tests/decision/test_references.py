@@ -14,9 +14,12 @@ from subadjacent.decision.references import (
     CYCLES,
     LONG_MEMORY,
     MAX_CYCLES,
+    MIN_CYCLES,
     NEAREST_BLOCK,
     SHORT_MEMORY,
     level_before,
+    phase_levels,
+    phase_of,
     same_time,
 )
 
@@ -26,29 +29,41 @@ NONE = np.zeros(400, dtype=bool)
 def test_the_same_time_of_earlier_cycles_by_hand() -> None:
     # cycles of two rows: 1 3, 2 5, 9 4
     column = np.array([1.0, 3.0, 2.0, 5.0, 9.0, 4.0])
-    # before row 4 stand 2 and 1, before row 5 stand 5 and 3; row 1 has only later ones, 5 and 4
-    found = same_time(column, NONE[:6], 2, slice(4, 6))
-    assert found.tolist() == [1.5, 4.0]
-    assert same_time(column, NONE[:6], 2, slice(1, 2)).tolist() == [4.5]
+    # before row 4 stand 2 and 1, before row 5 stand 5 and 3; before row 3 stands 3 alone
+    median, lowest, highest = same_time(column, NONE[:6], 2, slice(3, 6))
+    assert median[1:].tolist() == [1.5, 4.0]
+    assert (lowest[1:].tolist(), highest[1:].tolist()) == ([1.0, 3.0], [2.0, 5.0])
+    assert MIN_CYCLES == 2
+    assert math.isnan(median[0])
 
 
-def test_rows_that_are_not_usual_are_nothing_to_compare_with() -> None:
-    column = np.array([1.0, 3.0, 2.0, 5.0, 9.0, 4.0])
-    left_out = np.array([True, False, False, False, False, False])
-    assert same_time(column, left_out, 2, slice(4, 5)).tolist() == [2.0]
+def test_rows_that_are_not_normal_are_nothing_to_compare_with() -> None:
+    column = np.array([1.0, 3.0, 2.0, 5.0, 9.0, 4.0, 7.0])
+    left_out = np.arange(7) == 2
+    assert same_time(column, left_out, 2, slice(6, 7))[0].tolist() == [5.0]
 
 
-def test_the_latest_cycles_count_and_older_ones_where_none_of_them_is_usual() -> None:
+def test_the_latest_cycles_count_and_older_ones_where_none_of_them_is_normal() -> None:
     column = np.arange(40.0)
     last = slice(39, 40)
     latest = [39 - k for k in range(1, CYCLES + 1)]
-    assert same_time(column, NONE[:40], 1, last).tolist() == [np.median(latest)]
+    assert same_time(column, NONE[:40], 1, last)[0].tolist() == [np.median(latest)]
     left_out = NONE[:40].copy()
     left_out[39 - CYCLES : 39] = True
-    older = [39 - k for k in range(CYCLES + 1, MAX_CYCLES + 1)]
-    assert same_time(column, left_out, 1, last).tolist() == [np.median(older)]
+    older = [39 - k for k in range(CYCLES + 1, 2 * CYCLES + 1)]
+    assert same_time(column, left_out, 1, last)[0].tolist() == [np.median(older)]
     left_out[39 - MAX_CYCLES : 39] = True
-    assert math.isnan(same_time(column, left_out, 1, last)[0])
+    assert math.isnan(same_time(column, left_out, 1, last)[0][0])
+
+
+def test_the_phase_of_a_template_is_found() -> None:
+    template = np.sin(2 * np.pi * np.arange(24) / 24) + (np.arange(24) > 12)
+    column = np.tile(np.roll(template, -5), 3)
+    levels = phase_levels(column, NONE[:72], 24)
+    assert levels.tolist() == column[:24].tolist()
+    assert phase_of(levels, template) == 5
+    few = np.arange(72) >= 11
+    assert phase_of(phase_levels(column, few, 24), template) is None
 
 
 def test_the_level_before_by_hand() -> None:
@@ -89,7 +104,7 @@ def test_a_piece_is_as_the_whole(rows: int, cycle: int, seed: int, data: st.Data
     stop = data.draw(st.integers(start + 1, rows))
     whole, part = slice(0, rows), slice(start, stop)
     for reference in (
-        lambda asked: same_time(column, left_out, cycle, asked),
+        lambda asked: same_time(column, left_out, cycle, asked)[0],
         lambda asked: level_before(column, left_out, asked, SHORT_MEMORY),
     ):
         known = ~np.isnan(reference(whole)[part])

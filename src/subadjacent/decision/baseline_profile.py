@@ -183,7 +183,10 @@ class ChannelProfile(NamedTuple):
                 beside = np.arange(-PERIOD_MARGIN, PERIOD_MARGIN + 1)[:, None]
                 likely = template[(rows.start + unknown - near.start + phase + beside) % cycle]
                 found[0, unknown] = likely[PERIOD_MARGIN]
-                found[1:, unknown] = likely.min(axis=0) + self.below, likely.max(axis=0) + self.above
+                found[1:, unknown] = (
+                    likely.min(axis=0) + self.below,
+                    likely.max(axis=0) + self.above,
+                )
         return found
 
     @property
@@ -334,15 +337,20 @@ def _limits(values: Rows, minimum: Rows, maximum: Rows) -> tuple[Rows, Rows, Row
     floor = np.where(minimum >= 0, 0.0, -NO_LIMIT)
     is_share = (minimum >= 0) & (maximum <= 100)
     ceiling = np.where(is_share, np.where(maximum <= 1, 1.0, 100.0), NO_LIMIT)
-    decimals = np.full(len(minimum), -1.0)
-    for count in range(MAX_DECIMALS, -1, -1):
-        decimals[(values == np.round(values, count)).all(axis=0)] = count
     is_flag = (maximum > minimum) & ((values == minimum) | (values == maximum)).all(axis=0)
     return (
         np.where(is_flag, minimum, floor),
         np.where(is_flag, maximum, ceiling),
-        np.where(is_flag, FLAG, decimals),
+        np.where(is_flag, FLAG, decimals_of(values)),
     )
+
+
+def decimals_of(values: NDArray[Any]) -> Rows:
+    """Decimals of each channel's values, (C,); -1 for more than ``MAX_DECIMALS``."""
+    decimals = np.full(values.shape[1], -1.0)
+    for count in range(MAX_DECIMALS, -1, -1):
+        decimals[(values == np.round(values, count)).all(axis=0)] = count
+    return decimals
 
 
 def _positive(size: Rows, irregular: Rows) -> Rows:

@@ -77,9 +77,9 @@ def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
     return causes[:1] + tuple(cause for cause in causes[1:] if is_named(cause))
 
 
-def alarm_sentence(causes: tuple[Cause, ...], view: str | None) -> str:
+def alarm_sentence(causes: tuple[Cause, ...], view: str | None, channels: int = 2) -> str:
     """The sentence on an alarm: its first cause, and the other channels that it names."""
-    first = causes[0].sentence if causes else view_sentence(view)
+    first = causes[0].sentence if causes else view_sentence(view, channels)
     return first + and_others([cause.channel for cause in named_causes(causes)[1:]])
 
 
@@ -218,6 +218,7 @@ class Explainer:
             size=departure.size,
             partner=partner,
             view=view,
+            channels=len(series.channels),
         )
         return Cause(
             channel=name,

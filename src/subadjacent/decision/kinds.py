@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.decision.baseline_profile import ChannelProfile, ExpectedRange, longest_run
+from subadjacent.decision.baseline_profile import (
+    ChannelProfile,
+    ExpectedRange,
+    decimals_of,
+    longest_run,
+)
 
 Array = NDArray[np.float64]
 
@@ -191,7 +196,10 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
     if kind == STUCK:
         turns = [max(event.beside.start + signs.run_row, event.here.start)]
     elif kind == SPIKE and signs.spike is not None:
-        turns = chart.turns(signs.spike, kind)
+        rows = slice(
+            max(signs.spike.start, event.here.start), min(signs.spike.stop, event.here.stop)
+        )
+        turns = chart.turns(rows, kind)
     row = max(turns, key=chart.distance)
     out = event.beside.start + chart.out(event.beside, kind)
     if kind == SPIKE and signs.spike is not None:
@@ -348,6 +356,8 @@ def _spike(
     if not len(jumps):
         return None
     spike = slice(first + int(jumps[0]), first + int(jumps[-1]) + 1)
+    if spike.stop <= event.here.start or spike.start >= event.here.stop:
+        return None
     for sizes in (chart.sizes, chart.sizes if given is None else given.sizes):
         beside = np.append(sizes[rows.start : spike.start], sizes[spike.stop : rows.stop])
         most = float(np.quantile(np.abs(beside), 0.9)) if len(beside) else 0.0
@@ -361,7 +371,7 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
     profile, lasted = event.profile, event.last - event.first
     if signs.missing > lasted / 2:
         return MISSING
-    if is_stuck(signs.run, profile) and signs.run >= lasted / 2:
+    if signs.run >= max(lasted / 2, min_stuck_rows(profile, event.column)):
         return STUCK
     if signs.spike is not None:
         return SPIKE
@@ -518,9 +528,18 @@ def _onset(out: NDArray[np.intp]) -> int:
     return int(followed[0] if len(followed) else out[0])
 
 
-def is_stuck(run: int, profile: ChannelProfile) -> bool:
-    """Whether a run of equal values is far longer than the channel ever had."""
-    return profile.max_run <= MAX_NORMAL_RUN and run >= MIN_STUCK_ROWS
+def min_stuck_rows(profile: ChannelProfile, column: NDArray[Any]) -> float:
+    """Rows for which a channel must stand still to be stuck; infinite for one that often does.
+
+    Values that are rounded more coarsely than in training stay the same for longer: as many rows
+    as a random walk takes to move by one unit of the last decimal.
+    """
+    if profile.max_run > MAX_NORMAL_RUN:
+        return np.inf
+    (decimals,) = decimals_of(np.asarray(column)[:, None])
+    if decimals < 0 or decimals >= profile.decimals >= 0 or profile.median_step <= 0:
+        return MIN_STUCK_ROWS
+    return float(MIN_STUCK_ROWS * max(10.0**-decimals / profile.median_step, 1.0) ** 2)
 
 
 def _from_around(irregular: Array) -> Array:

@@ -19,7 +19,7 @@ from subadjacent.decision.kinds import (
     STUCK,
     UNUSUAL_SHAPE,
 )
-from subadjacent.decision.view_facts import FACTS
+from subadjacent.decision.view_facts import ACROSS_CHANNELS, FACTS
 from subadjacent.showing import on_one_line
 
 # beyond these a number is easier to read with a power of ten
@@ -65,6 +65,7 @@ class Facts(NamedTuple):
     size: float = 1.0
     partner: str | None = None
     view: str | None = None
+    channels: int = 2
 
 
 def sentence(channel: str, kind: str, facts: Facts) -> str:
@@ -103,7 +104,7 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
         size = f"it departed {facts.size:.2g} times as far as normal"
         did = f"had an unusual shape: {value if is_out else size}"
     else:
-        did = f"was {view_sentence(facts.view)}"
+        did = f"was {view_sentence(facts.view, facts.channels)}"
         did = f"{did}: {value}" if is_out else did
     if not is_out:
         return f"{channel} {did}"
@@ -118,19 +119,22 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
 
 def _times(facts: Facts) -> str:
     """How many times the expected value the value is, in words; nothing if that says little."""
-    if not facts.has_ratios or facts.expected <= 0 or facts.values[0] <= 0:
+    middle = (facts.low + facts.high) / 2
+    if not facts.has_ratios or middle <= 0 or facts.values[0] <= 0:
         return ""
-    ratio = facts.values[0] / facts.expected
+    ratio = facts.values[0] / middle
     if ratio >= MIN_TIMES:
         return f"about {'twice' if ratio < 2.5 else f'{ratio:.0f} times'} the "
     share = _SHARES.get(round(1 / ratio))
     return f"about {share} " if share and 1 / ratio >= MIN_TIMES else ""
 
 
-def view_sentence(view: str | None) -> str:
-    """What the view that raised an alarm saw, read after "was"."""
+def view_sentence(view: str | None, channels: int = 2) -> str:
+    """What the view that raised an alarm saw, read after "was"; channels of the file."""
     if view == PAST:
         return "unlike anything before"
+    if channels == 1 and view in ACROSS_CHANNELS:
+        return "unlike anything in training"
     return FACTS[view].sentence if view in FACTS else "unlike anything in training"
 
 
@@ -166,8 +170,10 @@ def _rounding(facts: Facts) -> float:
     seen, low, high = facts.values[0], facts.low, facts.high
     width = high - low if high > low else abs(seen - low)
     step = _power(width, 2) if width > 0 else _power(seen, DIGITS)
-    # no number of two digits is rounded, and three are left of any
-    step = min(step, _power(seen, 3)) if seen else step
+    # a whole number keeps two digits: 34 is not rounded to 30
+    smallest = min([abs(one) for one in (*facts.values, low, high) if abs(one) >= 1], default=1.0)
+    while step > 1 and 10 * step > smallest:
+        step /= 10
     if facts.decimals >= 0:
         step = max(step, 10.0**-facts.decimals)
     gaps = [max(low - value, value - high) for value in facts.values]
