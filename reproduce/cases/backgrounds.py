@@ -191,9 +191,8 @@ def _entity(rng: np.random.Generator, path: Path) -> Floats:
     number = int(rng.integers(len(stops)))
     first = int(stops[number - 1]) if number else 0
     # float32 has six or seven digits
-    return np.asarray([float(f"{value:.6g}") for value in values[first : stops[number], 0]])[
-        :, None
-    ]
+    digits = [float(f"{value:.6g}") for value in values[first : stops[number], 0]]
+    return np.asarray(digits).round(MAX_DECIMALS)[:, None]
 
 
 @lru_cache(maxsize=2)

@@ -53,7 +53,7 @@ def check(kind: str, background: str, case: PlantedCase) -> None:
     if kind == RETURN:
         # it was away before
         first, last = case.first - LONG_ROWS, case.first - 1
-    assert first <= rows[0] <= rows[-1] <= last < len(before) - drawn.fitted
+    assert 0 <= first <= rows[0] <= rows[-1] <= last < len(before) - drawn.fitted
     changed = drawn.values[drawn.fitted + rows, channel]
     assert np.allclose(changed, changed.round(drawn.decimals[channel]), equal_nan=True)
     train = drawn.values[: drawn.fitted, channel]
