@@ -24,6 +24,7 @@ from subadjacent.data.plant import Floats
 from subadjacent.errors import DataNotFound
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+MAX_DECIMALS = 6
 START = datetime(2026, 3, 2)
 
 
@@ -57,18 +58,18 @@ class Background:
 Drawn = Callable[[np.random.Generator, Path], Background]
 
 
-def _part(rng: np.random.Generator, values: Floats, fitted: int, tested: int) -> tuple[Floats, int]:
-    """Rows of a longer series, and where they begin."""
+def _part(rng: np.random.Generator, values: Floats, fitted: int, tested: int) -> Floats:
+    """Rows of a longer series."""
     spare = max(len(values) - fitted - tested, 0)
     begin = int(rng.integers(0, spare, endpoint=True))
-    return values[begin : begin + fitted + tested], begin
+    return values[begin : begin + fitted + tested]
 
 
 def temperatures(rng: np.random.Generator, _data: Path) -> Background:
     """Hourly temperatures of San Francisco and Seattle, in Fahrenheit."""
     vega = _vega()
     both = np.column_stack([vega.sf_temps()["temp"], vega.seattle_temps()["temp"]])
-    values, _ = _part(rng, both, 1_800, 700)
+    values = _part(rng, both, 1_800, 700)
     names = ("San Francisco", "Seattle")
     return Background(values, 1_800, names, (1, 1), (24, 24), HOUR)
 
@@ -103,15 +104,13 @@ def el_nino(_rng: np.random.Generator, _data: Path) -> Background:
 
 def web(rng: np.random.Generator, data: Path) -> Background:
     """A service's counts and response times, a row a minute."""
-    values = _entity(rng, data / "web.npz")
-    values, _ = _part(rng, values, 6_000, 1_500)
+    values = _part(rng, _entity(rng, data / "web.npz"), 6_000, 1_500)
     return Background(values, 6_000, ("kpi",), (_decimals(values),), (int(DAY / MINUTE),), MINUTE)
 
 
 def recordings(rng: np.random.Generator, data: Path) -> Background:
     """Heartbeats, breathing and the like; the clock counts seconds here."""
-    values = _entity(rng, data / "recordings.npz")
-    values, _ = _part(rng, values, 3_500, 1_200)
+    values = _part(rng, _entity(rng, data / "recordings.npz"), 3_500, 1_200)
     return Background(values, 3_500, ("signal",), (_decimals(values),), (0,), 1.0)
 
 
@@ -192,9 +191,8 @@ def _entity(rng: np.random.Generator, path: Path) -> Floats:
     number = int(rng.integers(len(stops)))
     first = int(stops[number - 1]) if number else 0
     # float32 has six or seven digits
-    return np.asarray([float(f"{value:.6g}") for value in values[first : stops[number], 0]])[
-        :, None
-    ]
+    digits = [float(f"{value:.6g}") for value in values[first : stops[number], 0]]
+    return np.asarray(digits).round(MAX_DECIMALS)[:, None]
 
 
 @lru_cache(maxsize=2)
@@ -205,8 +203,10 @@ def _training_rows(path: Path) -> tuple[Floats, NDArray[np.int64]]:
 
 def _decimals(values: Floats) -> int:
     finite = values[np.isfinite(values)]
-    fits = (n for n in range(6) if np.allclose(finite, finite.round(n), rtol=0, atol=1e-9))
-    return next(fits, 6)
+    fits = (
+        n for n in range(MAX_DECIMALS) if np.allclose(finite, finite.round(n), rtol=0, atol=1e-9)
+    )
+    return next(fits, MAX_DECIMALS)
 
 
 def _vega() -> Any:

@@ -35,7 +35,7 @@ MIN_FOLLOWING = 0.75  # correlation of the noise of two channels that decouple
 MAX_ODD = 0.1  # share of rows of a channel that decouples that are unusual by themselves
 MARGIN = 40  # test rows before and after a departure
 MAX_RUN = 4  # equal values of a channel that may get stuck
-STEP, SHARE_LEFT = 4, 0.7  # rows of a step between trials; share of a size that limits must leave
+TRIALS, SHARE_LEFT = 4, 0.7  # for a channel; share of a size that limits must leave
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,8 +143,8 @@ def planted_case(kind: str, background: str, seed: int, data: Path) -> PlantedCa
     rng = np.random.default_rng([seed, *kind.encode(), *background.encode()])
     drawn = sources[background](rng, data)
     for channel in rng.permutation(len(drawn.names)):
-        # a step into the same values, or beyond what is possible, is none: elsewhere it may be one
-        for _ in range(STEP):
+        # what is beyond limits here, or too small, may be possible elsewhere
+        for _ in range(TRIALS):
             try:
                 return _plant(rng, drawn, kind, int(channel))
             except _UnsuitableError:
@@ -159,12 +159,12 @@ def _plant(rng: np.random.Generator, drawn: Background, kind: str, channel: int)
     tested = len(column.values) - column.fitted
     if kind == RETURN and tested < length + 2 * MARGIN:
         raise _UnsuitableError
-    if kind == SHIFT:
-        first = tested - length
-    else:
-        if tested - length < 2 * MARGIN:
-            length = tested // 3
-        first = int(rng.integers(MARGIN, tested - length - MARGIN, endpoint=True))
+    if tested - length < 2 * MARGIN:
+        length = tested // 3
+    last_start = tested - length - MARGIN
+    first = (
+        tested - length if kind == SHIFT else int(rng.integers(MARGIN, last_start, endpoint=True))
+    )
     span = slice(column.fitted + first, column.fitted + first + length)
     changed = change(rng, column, span)
     new = changed.values.round(column.decimals)

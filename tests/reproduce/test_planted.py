@@ -53,7 +53,7 @@ def check(kind: str, background: str, case: PlantedCase) -> None:
     if kind == RETURN:
         # it was away before
         first, last = case.first - LONG_ROWS, case.first - 1
-    assert first <= rows[0] <= rows[-1] <= last < len(before) - drawn.fitted
+    assert 0 <= first <= rows[0] <= rows[-1] <= last < len(before) - drawn.fitted
     changed = drawn.values[drawn.fitted + rows, channel]
     assert np.allclose(changed, changed.round(drawn.decimals[channel]), equal_nan=True)
     train = drawn.values[: drawn.fitted, channel]
@@ -74,6 +74,21 @@ def test_the_same_seed_plants_the_same() -> None:
     assert np.array_equal(one.background.values, same.background.values)
     assert other is not None
     assert not np.array_equal(one.background.values, other.background.values)
+
+
+@pytest.mark.parametrize("background", [*BACKGROUNDS, *KEPT_BACK_BACKGROUNDS])
+def test_a_background_has_names_decimals_and_cycles_of_every_channel(background: str) -> None:
+    draw = (BACKGROUNDS | KEPT_BACK_BACKGROUNDS)[background]
+    try:
+        drawn = draw(np.random.default_rng(0), SHARED)
+    except DataNotFound as error:
+        pytest.skip(str(error))
+    rows, channels = drawn.values.shape
+    assert channels == len(drawn.names) == len(drawn.decimals) == len(drawn.cycles)
+    assert 100 < drawn.fitted < rows - 80
+    assert np.isfinite(drawn.values).all()
+    for column, decimals in zip(drawn.values.T, drawn.decimals, strict=True):
+        assert np.allclose(column, column.round(decimals), rtol=1e-9)
 
 
 def test_what_is_kept_back_is_not_drawn_by_itself() -> None:
