@@ -206,7 +206,7 @@ def test_what_is_missing_is_said_to_be() -> None:
     found = told(changed(noise(), slice(FIRST, FIRST + 50), 0.3), missing=missing)
     assert (found.kind, found.lasted) == ("missing", 50)
     missing[FIRST : FIRST + 50] = False
-    missing[FIRST : FIRST + 40] = True
+    missing[FIRST : FIRST + 20] = True
     assert told(noise(), missing=missing).kind != "missing"
 
 

@@ -19,6 +19,7 @@ from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRang
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
     DECOUPLED,
+    MIN_SILENT_SHARE,
     MISSING,
     MOVES,
     ROWS_BESIDE,
@@ -34,9 +35,6 @@ from subadjacent.decision.silence import silent
 # a channel that departed this many rows before the one that departed most, and by this share of its
 # departure, is the cause: a fault affects other channels later
 MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
-# a channel that is silent in this share of an alarm's rows is the cause
-MIN_SILENT_SHARE = 0.3
-
 
 # a channel that departs by this share of the first one's square is named in the sentence as well
 NAMED_SHARE = 0.3
@@ -70,9 +68,9 @@ def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
         first = causes[0]
         if first.kind in (MISSING, STUCK):
             return cause.kind == first.kind
-        return cause.score >= NAMED_SHARE * first.score and (
-            cause.kind != UNUSUAL or first.kind == UNUSUAL
-        )
+        is_out = not cause.low <= cause.seen <= cause.high
+        is_clear = is_out if cause.kind != UNUSUAL else first.kind == UNUSUAL
+        return is_clear and cause.score >= NAMED_SHARE * first.score
 
     return causes[:1] + tuple(cause for cause in causes[1:] if is_named(cause))
 

@@ -52,6 +52,8 @@ MOVES = (SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, RETURN, DRIFT)
 ROWS_BEFORE, ROWS_AFTER = 300, 100
 # rows beside an event that may belong to it, for scores are averages over rows
 ROWS_BESIDE = 30
+# a channel that is missing in this share of an event's rows is said to be, whatever else it did
+MIN_SILENT_SHARE = 0.3
 # share of the departure that a model must explain: one that is wrong explains less of it
 MIN_EXPLAINED = 0.5
 # the same where another kind would do as well
@@ -62,6 +64,8 @@ MIN_SECOND = 0.15
 MIN_RAMP_GAIN = 1.01
 # least share of new in a row where a channel varies more: noise of which a row keeps four fifths
 MIN_QUICK = 0.2
+# the spread of the mean step of many rows, at least, in that of a block
+MIN_SPREAD = 0.5
 # places between which steps and ramps are sought
 PLACES = 64
 # rows that a spike lasts at most, and its least distance from the rows around it, in median steps
@@ -245,6 +249,9 @@ class _Chart:
     @classmethod
     def of(cls, event: ChannelEvent, expected: ExpectedRange, unit: float) -> _Chart:
         values, (middle, low, high) = event.values, expected
+        if event.missing is not None:
+            # what stands in for a missing value was not seen
+            values = np.where(event.missing[event.rows], middle, values)
         beyond = np.maximum(values - high, 0) + np.minimum(values - low, 0)
         return cls(values, expected, (values - middle) / _unit(unit, values - middle), beyond)
 
@@ -314,7 +321,7 @@ class _Signs:
         step = _unit(profile.median_step, np.diff(irregular))
         values, beyond = chart.values[beside], chart.beyond[beside]
         jumps = _from_around(irregular)
-        spike = _spike(event, np.abs(jumps) > MIN_SPIKE_STEPS * step, chart, given)
+        spike = _spike(event, jumps, step, chart, given)
         moves = np.diff(irregular[max(here.start - 1, 0) : here.stop])
         run_row, run = longest_run(values)
         sides = np.sign(beyond[beyond != 0])
@@ -337,39 +344,38 @@ class _Signs:
 
 
 def _spike(
-    event: ChannelEvent, jumped: NDArray[np.bool_], chart: _Chart, given: _Chart | None
+    event: ChannelEvent, jumps: Array, step: float, chart: _Chart, given: _Chart | None
 ) -> slice | None:
     """The few rows that a departure is made up of, if it is; among them are some that jumped."""
-    rows = event.beside
+    rows, jumped = event.beside, np.abs(jumps) > MIN_SPIKE_STEPS * step
     places = rows.start + np.flatnonzero(jumped[rows])
     if not len(places):
         return None
     first, last = int(places[0]), int(places[-1]) + 1
-    largest = MAX_BESIDE_SPIKE
     if last - first > MAX_SPIKE_ROWS:
-        # others jump as well: all depends on how much of the departure a few rows are
-        largest = 0.0
-        squares = np.append(0.0, np.cumsum(np.square(chart.sizes[rows])))
-        first = rows.start + int((squares[MAX_SPIKE_ROWS:] - squares[:-MAX_SPIKE_ROWS]).argmax())
+        # others jump as well: what counts is how much of all jumps a few rows are
+        squares = np.append(0.0, np.cumsum(np.square(jumps[rows])))
+        few = squares[MAX_SPIKE_ROWS:] - squares[:-MAX_SPIKE_ROWS]
+        if few.max() < MIN_SPIKE_SHARE * squares[-1]:
+            return None
+        first = rows.start + int(few.argmax())
         last = first + MAX_SPIKE_ROWS
-    jumps = np.flatnonzero(jumped[first:last])
-    if not len(jumps):
+    among = first + np.flatnonzero(jumped[first:last])
+    if not len(among) or among[-1] < event.here.start or among[0] >= event.here.stop:
         return None
-    spike = slice(first + int(jumps[0]), first + int(jumps[-1]) + 1)
-    if spike.stop <= event.here.start or spike.start >= event.here.stop:
-        return None
+    spike = slice(int(among[0]), int(among[-1]) + 1)
     for sizes in (chart.sizes, chart.sizes if given is None else given.sizes):
         beside = np.append(sizes[rows.start : spike.start], sizes[spike.stop : rows.stop])
         most = float(np.quantile(np.abs(beside), 0.9)) if len(beside) else 0.0
         share = np.sum(np.square(sizes[spike])) / max(np.sum(np.square(sizes[rows])), 1.0)
-        if most > largest and share < MIN_SPIKE_SHARE:
+        if most > MAX_BESIDE_SPIKE and share < MIN_SPIKE_SHARE:
             return None
     return spike
 
 
 def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | None) -> str:
     profile, lasted = event.profile, event.last - event.first
-    if signs.missing > lasted / 2:
+    if signs.missing > MIN_SILENT_SHARE * lasted:
         return MISSING
     if signs.run >= max(lasted / 2, min_stuck_rows(profile, event.column)):
         return STUCK
@@ -391,7 +397,9 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
         return _move(event, fit)
     if varies_more:
         return HIGHER_VARIANCE
-    if signs.steps * profile.median_step < profile.min_step:
+    # the mean step of more rows varies less
+    share = max(np.sqrt(BLOCK_ROWS / max(lasted, BLOCK_ROWS)), MIN_SPREAD)
+    if (1 - signs.steps) * profile.median_step > share * (profile.median_step - profile.min_step):
         return LOWER_VARIANCE
     return UNUSUAL_SHAPE if signs.out >= MIN_OUT_ROWS else UNUSUAL
 
@@ -490,7 +498,8 @@ def _is_return(event: ChannelEvent) -> bool:
     ]
     former, since, now = levels
     width = event.profile.above - event.profile.below
-    return abs(now - former) < abs(since - now) and abs(since - former) > width / 2
+    moved = abs(since - former)
+    return abs(now - former) < MIN_STAY_SHARE * moved and moved > width / 2
 
 
 def _stays(event: ChannelEvent, height: float) -> bool:
