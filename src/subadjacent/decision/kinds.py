@@ -22,6 +22,7 @@ from subadjacent.decision.baseline_profile import (
     decimals_of,
     longest_run,
 )
+from subadjacent.decision.references import BLOCK_ROWS
 
 Array = NDArray[np.float64]
 
