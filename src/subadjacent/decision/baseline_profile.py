@@ -150,6 +150,7 @@ class ChannelProfile(NamedTuple):
         rows
             The rows wanted.
         """
+        column = np.asarray(column, dtype=np.float64)
         left_out = left_out | self._strays(column, left_out)
         if self.cycle:
             expected, lowest, highest = self._same_time(column, left_out, rows)
