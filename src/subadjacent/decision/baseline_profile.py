@@ -240,7 +240,7 @@ class BaselineProfiles:
     def of(self, channel: int) -> ChannelProfile:
         """The profile of one channel."""
         values = self.table[:, channel].tolist()
-        return ChannelProfile(*values[: len(FIELDS)], template=tuple(values[len(FIELDS) :]))
+        return ChannelProfile._make([*values[: len(FIELDS)], tuple(values[len(FIELDS) :])])
 
     def each(self, name: str) -> Rows:
         """One field of every channel, (C,)."""
