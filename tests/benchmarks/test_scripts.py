@@ -54,22 +54,19 @@ def test_conformal_promises_are_a_row_each(
     run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found = tmp_path / "conformal.csv"
-    for page, mark in (("decision", "conformal"), ("distributed", "fleets")):
-        text = f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n"
-        (tmp_path / f"{page}.md").write_text(text)
-    monkeypatch.setattr(load("conformal"), "DOCS", tmp_path)
-    small = ("--runs", 1, "--fits", 1, "--entities", 6, "--rows", 250, "--pages")
+    page = tmp_path / "decision.md"
+    page.write_text("before\n<!-- conformal -->\nold\n<!-- /conformal -->\nafter\n")
+    monkeypatch.setattr(load("conformal"), "PAGE", page)
+    small = ("--runs", 1, "--fits", 1, "--rows", 250, "--page")
     run("conformal", "--output", found, *small)
     rows = rows_of(found)
     counts = {about: [row["about"] for row in rows].count(about) for about in CONFORMAL}
     assert counts == CONFORMAL
     assert all(0 <= float(row["mean"]) <= 1 for row in rows)
-    fleets = [row for row in rows if row["about"].startswith("fleet")]
-    assert all((row["power"] == "") == ("0 stand out" in row["data"]) for row in fleets)
     # where no row can be an alarm, none is
     silent = [float(row["mean"]) for row in rows if row["no alarm"] == "1.0"]
     assert silent == [0.0] * len(silent) != []
-    before, *table, after = (tmp_path / "decision.md").read_text().splitlines()
+    before, *table, after = page.read_text().splitlines()
     assert (before, after) == ("before", "after")
     columns = ("data", "form", "asked", "mean", "one in ten", "no alarm", "warned")
     lines = {f"| {' | '.join(row[name] for name in columns)} |": row for row in rows}
@@ -86,8 +83,6 @@ CONFORMAL = {
     "constants": 48,
     "drift": 8,
     "default": 20,
-    "fleet": 80,
-    "fleet of defaults": 6,
 }
 
 

@@ -273,7 +273,6 @@ BAD_VALUES = {
     "--rows": (("199", "-1", "few"), (["generate", "plant"], ["demo"])),
     "--channels": (("0", "-3", "six"), (["generate", "plant"],)),
     "--format": (("xml",), (DETECT,)),
-    "--fdr": (("0", "1.5", "few"), (FLEET,)),
     "--engine": (("abacus",), (FLEET, SCORE)),
 }
 

@@ -129,6 +129,7 @@ def test_the_table_of_entities_says_what_came_of_each(path: str, tmp_path: Path)
     own = scores(tmp_path / "out").filter(pl.col("machine") == "saw")
     assert (saw["rows"], saw["fitted_rows"], saw["fits"], saw["error"]) == (50, 25, True, None)
     assert saw["anomalous_rows"] == own["anomalous"].sum() > 0
+    assert saw["severity"] == own["normalized_score"].max()
     assert entities["alarms"].sum() == len(table(tmp_path / "out", "alarms"))
     assert table(tmp_path / "out", "failures").columns == ["entity", "error"]
     assert len(table(tmp_path / "out", "failures")) == 0

@@ -22,14 +22,6 @@ def fleet(
     choice: groups.Choice,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")],
     engine: option.EngineOption = option.Engine.local,
-    fdr: Annotated[
-        float | None,
-        typer.Option(
-            callback=option.check_share,
-            help="Keep alarms of entities that stand out from all; at most this share of them is "
-            "normal, such as 0.1.",
-        ),
-    ] = None,
     quiet: option.Quiet = False,
 ) -> None:
     """Fit a model to each of many entities by itself, score its rows, and explain what stands out.
@@ -49,18 +41,17 @@ def fleet(
             stack.enter_context(connected())
             spread = over_cluster
         bar = stack.enter_context(Bar("reading", quiet=quiet))
-        counts, _, kept = workflow.fleet(
+        counts, _ = workflow.fleet(
             built,
             source.files,
             output,
             columns=source.roles(),
             time_format=source.time_format,
             training=training.rows,
-            fdr=fdr,
             spread=spread,
             watch=bar.watch,
         )
-    print_json(counts._asdict() | ({} if kept is None else {"kept": kept}))
+    print_json(counts._asdict())
     if counts.failed:
         failed = f"{counts.failed:,} of {counts.entities:,} entities failed"
         say(f"{failed}: {output}/failures.csv says why")

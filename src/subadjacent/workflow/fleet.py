@@ -20,15 +20,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from subadjacent import durable
 from subadjacent.data.files import Columns, open_files
 from subadjacent.data.files.paths import STANDARD_INPUT, expand
-from subadjacent.errors import InputError, require_number
+from subadjacent.errors import InputError
 from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_processes
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet_pack import FleetCounts, PackTask, give_up, sentence, work_on
-from subadjacent.workflow.fleet_tables import gather
 from subadjacent.workflow.packs import Pack, lay_out, packs_of_files
-from subadjacent.workflow.writing import check_writable, whole_file
+from subadjacent.workflow.writing import as_csv, check_writable, whole_file
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
 
@@ -46,15 +47,10 @@ RUN, ROWS = "fleet.json", "rows"
 
 
 class FleetFindings(NamedTuple):
-    """The results of a fleet, and the files that hold them.
-
-    ``kept`` is the number of entities that stand out, where a false discovery rate was requested;
-    alarms are then theirs, and those of silent channels.
-    """
+    """The counts of a fleet, and the files that hold its results."""
 
     counts: FleetCounts
     files: tuple[Path, ...]
-    kept: int | None = None
 
 
 def fleet(
@@ -65,7 +61,6 @@ def fleet(
     columns: Columns = Columns(),  # noqa: B008 — frozen
     time_format: str | None = None,
     training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
-    fdr: float | None = None,
     spread: Map = over_processes,
     watch: Watch = ignore,
 ) -> FleetFindings:
@@ -85,10 +80,6 @@ def fleet(
         How the files are read (``open_files``).
     training
         Which rows of each entity to fit on.
-    fdr
-        Keep alarms of entities that stand out from all, so that at most this share of them is
-        normal (``scoring.discoveries``); None: those of all. It may be changed in a run that goes
-        on, or is done: packs are not made again for it.
     spread
         Works on the packs: on all cores, or on a cluster whose machines see the same folders.
     watch
@@ -100,8 +91,6 @@ def fleet(
         got = "standard input: write it to a file" if names else "none: name some"
         raise InputError(f"paths must name files; got {got}")
     detector.check()
-    if fdr is not None:
-        require_number("fdr", fdr, above=0, most=1)
     check_writable(folder / RUN)
     run = _fingerprint(detector, names, columns, time_format, training)
     with _reserved(folder, run):
@@ -127,10 +116,31 @@ def fleet(
             for pack in packs
         ]
         counts = _work_on_all(tasks, spread, _progress_of(packs, watch))
-        gathered = gather(tasks, folder, fdr)
+        for name in ("alarms", "entities"):
+            _join(tasks, name, folder / f"{name}.csv")
+        _join(tasks, "entities", folder / "failures.csv", _failures)
         shutil.rmtree(folder / ROWS, ignore_errors=True)
-    counts = counts._replace(alarms=gathered.alarms)
-    return FleetFindings(counts, (folder / "scores", *gathered.files), gathered.kept)
+    names = ("scores", "alarms.csv", "entities.csv", "failures.csv")
+    return FleetFindings(counts, tuple(folder / name for name in names))
+
+
+def _join(
+    tasks: Sequence[PackTask],
+    table: str,
+    target: Path,
+    change: Callable[[pl.DataFrame], pl.DataFrame] = lambda part: part,
+) -> None:
+    """Append a table of all packs to a CSV file, one part in memory at a time."""
+    import polars as pl
+
+    with whole_file(target) as unfinished, unfinished.open("w", encoding="utf-8") as lines:
+        for number, task in enumerate(tasks):
+            part = change(pl.read_parquet(task.part(table)))
+            lines.write(as_csv(part, header=not number))
+
+
+def _failures(entities: pl.DataFrame) -> pl.DataFrame:
+    return entities.filter(entities["error"].is_not_null()).select("entity", "error")
 
 
 def _first_readable(names: Sequence[str], columns: Columns, time_format: str | None) -> Rows:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from subadjacent.data.files import Columns
     from subadjacent.decision.alarms import Alarm
+    from subadjacent.decision.decision import RowDecisions
     from subadjacent.detectors.assessment import Assessment
 
 
@@ -38,6 +39,15 @@ class ScoreColumns(NamedTuple):
         """Take them from an assessment of a frame, of one entity or many."""
         columns = (assessment.scores, assessment.normalized_scores, assessment.anomalous)
         return cls(*(column.to_numpy() for column in columns))
+
+    @classmethod
+    def joined(cls, judgements: Sequence[RowDecisions]) -> ScoreColumns:
+        """Take them from the decisions on several series whose rows follow each other."""
+        columns = zip(
+            *((judged.scores, judged.severity, judged.anomalous) for judged in judgements),
+            strict=True,
+        )
+        return cls(*map(np.concatenate, columns))
 
 
 def scores_table(
@@ -74,8 +84,11 @@ def scores_table(
     return kept.hstack(series) if kept.width else pl.DataFrame(series)
 
 
-def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
-    """One row an alarm; the channels that caused it in one column, the worst first."""
+def alarm_table(alarms: Sequence[Alarm], *, with_entity: bool = False) -> pl.DataFrame:
+    """One row an alarm; the channels that caused it in one column, the worst first.
+
+    Entities have a column where an alarm has one, or ``with_entity`` says so.
+    """
     import polars as pl
 
     rows = [
@@ -105,7 +118,8 @@ def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
         "kind": pl.String, "sentence": pl.String, "view": pl.String,
     }  # fmt: skip
     table = pl.DataFrame(rows, schema=schema)
-    return table if any(alarm.entity for alarm in alarms) else table.drop("entity")
+    with_entity |= any(alarm.entity for alarm in alarms)
+    return table if with_entity else table.drop("entity")
 
 
 def alarm_record(alarm: Alarm, misfits: Sequence[str | None] = ()) -> dict[str, Any]:

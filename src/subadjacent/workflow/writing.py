@@ -123,9 +123,9 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
             raise _unwritable(path, error) from error
 
 
-def as_csv(table: pl.DataFrame) -> str:
+def as_csv(table: pl.DataFrame, *, header: bool = True) -> str:
     """A table as the text of a CSV file."""
-    return _guarded(table).write_csv()
+    return _guarded(table).write_csv(include_header=header)
 
 
 def _guarded(table: pl.DataFrame) -> pl.DataFrame:
