@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -60,16 +61,7 @@ class AlarmCounts:
     waited: int = 0
 
     def __add__(self, other: AlarmCounts) -> AlarmCounts:
-        return AlarmCounts(
-            self.rows + other.rows,
-            self.normal + other.normal,
-            self.covered + other.covered,
-            self.alarms + other.alarms,
-            self.right + other.right,
-            self.anomalies + other.anomalies,
-            self.found + other.found,
-            self.waited + other.waited,
-        )
+        return AlarmCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def false(self) -> int:
@@ -124,7 +116,7 @@ class AlarmCounts:
         }
 
 
-def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
+def count_alarms(alarms: ArrayLike, labels: ArrayLike, margin: int = MARGIN) -> AlarmCounts:
     """Compare the alarms of one series with its labels.
 
     Parameters
@@ -133,6 +125,8 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
         First and last row of each alarm, shape (alarms, 2), in any order; they may overlap.
     labels
         One label, 0 or 1, for each row.
+    margin
+        Rows by which an anomaly is widened on both sides.
 
     Examples
     --------
@@ -148,10 +142,10 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
     starts, lasts = anomalies[:, 0], anomalies[:, 1] - 1
     # both ends increase from anomaly to anomaly: those that an alarm touches are the ones that
     # begin before its end, without the ones that end before its beginning
-    begun = np.searchsorted(starts - MARGIN, bounds[:, 1], side="right")
-    ended = np.searchsorted(lasts + MARGIN, bounds[:, 0], side="left")
-    earliest = _earliest(bounds, starts - MARGIN)
-    is_found = earliest <= lasts + MARGIN
+    begun = np.searchsorted(starts - margin, bounds[:, 1], side="right")
+    ended = np.searchsorted(lasts + margin, bounds[:, 0], side="left")
+    earliest = _earliest(bounds, starts - margin)
+    is_found = earliest <= lasts + margin
     waited = np.maximum(earliest - starts, 0)[is_found]
     return AlarmCounts(
         rows=len(anomalous),

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subadjacent.errors import InputError
-from subadjacent.evaluation.live import (
+from reproduce.live_score import (
     PROFILES,
     Span,
     Watched,
@@ -20,6 +19,7 @@ from subadjacent.evaluation.live import (
     live_score_at,
     windows_around,
 )
+from subadjacent.errors import InputError
 
 
 def squashed(place: float) -> float:
