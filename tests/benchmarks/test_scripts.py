@@ -118,20 +118,6 @@ def test_a_script_prints_its_figures(name: str, run: Run) -> None:
     assert len(re.findall(pattern, run(name, *arguments.split()), re.MULTILINE)) >= count
 
 
-def test_ratios_go_on_after_a_part_that_fails(
-    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken() -> None:
-        raise RuntimeError("no such machine")
-
-    monkeypatch.setattr(load("ratios"), "measures", broken)
-    monkeypatch.setattr(load("ratios"), "LENGTHS", (200,))
-    said = run("ratios", "--quick", "--rows", 300, "--parts", "metrics", "attention", "latency")
-    assert "metrics: failed: RuntimeError('no such machine')" in said
-    assert re.search(r"N = 200, against the matrix +[\d.]+ x", said)
-    assert len(re.findall(r"^a row's score", said, re.MULTILINE)) == 3
-
-
 def test_the_default_is_measured_beside_sub_pca(load: Load) -> None:
     default = load("default")
     lines = [*default.against_sub_pca(600, 1), *default.growth(600, 1)]
@@ -246,19 +232,6 @@ def test_live_measures_every_detector_on_streams(
         assert float(every["reward low FP"]) >= float(kind["reward low FP"])
     assert page.read_text() == f"before\n<!-- live -->\n{said}<!-- /live -->\nafter\n"
     assert said.count("| generated streams |") == 5
-
-
-def test_what_is_kept_back_has_seeds_and_marks_of_its_own(
-    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    # a development kind stands in: nothing that is kept back is measured here
-    drawn = [live_stream("cost of a click", 1)]
-    monkeypatch.setattr(load("live"), "kept_back_streams", lambda: iter(drawn))
-    page = page_with("live kept back", tmp_path)
-    only = ("--detectors", "random numbers", "--jobs", 1)
-    run("live", "--output", tmp_path / "live.csv", "--page", page, "--kept-back", *only)
-    assert [row["group"] for row in rows_of(tmp_path / "live.csv")] == ["generated streams"] * 2
-    assert "| generated streams | random numbers |" in page.read_text()
 
 
 def test_lookahead_has_a_line_for_each(run: Run, tmp_path: Path) -> None:

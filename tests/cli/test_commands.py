@@ -349,6 +349,6 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
         told = command(*verb, "-o", "/proc/nowhere/out.csv", code=1).stderr
         assert told.count("\n") == 1
         assert told.startswith("error: /proc/nowhere/out.csv cannot be written")
-    assert "must be a folder" in command("detect", plant, "-o", plant, code=1).stderr
+    assert "must be a new folder" in command("detect", plant, "-o", plant, code=1).stderr
     assert "must be a file" in command("report", model, plant, "-o", "-", code=2).stderr
     assert "got an empty one" in command("score", model, "", code=1).stderr

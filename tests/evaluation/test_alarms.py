@@ -1,4 +1,4 @@
-"""Alarms against anomalies: by hand, and against a walk over every pair of them."""
+"""Alarms against anomalies, against a walk over every pair of them."""
 
 from __future__ import annotations
 
@@ -49,41 +49,6 @@ def counted_slowly(alarms: Bounds, labels: list[int]) -> AlarmCounts:
     return AlarmCounts(
         len(labels), len(normal), covered, len(alarms), right, len(anomalies), found, waited
     )
-
-
-def test_counts_by_hand() -> None:
-    # the first begins 4 rows into the first anomaly; the second touches neither; the third
-    # ends 5 rows before the second anomaly
-    counts = count_alarms([(24, 40), (45, 50), (54, 55)], LABELS)
-    assert counts == AlarmCounts(
-        rows=100, normal=87, covered=11 + 6 + 2, alarms=3, right=2, anomalies=2, found=2, waited=4
-    )
-    assert counts.false == 1
-    assert counts.share_right == 2 / 3
-    assert counts.share_found == 1
-    assert counts.f1 == pytest.approx(0.8)
-    assert counts.delay == 2
-    assert counts.share_covered == 19 / 87
-
-
-@pytest.mark.parametrize(
-    ("alarm", "right", "waited"),
-    [
-        ((0, 14), 0, 0),  # 6 rows before the first anomaly
-        ((0, 15), 1, 0),
-        ((34, 34), 1, 14),  # 5 rows after its last row
-        ((35, 35), 0, 0),
-        ((54, 54), 0, 0),
-        ((55, 55), 1, 0),
-        ((67, 99), 1, 7),
-        ((68, 99), 0, 0),
-    ],
-)
-def test_five_rows_around_an_anomaly_belong_to_it(
-    alarm: tuple[int, int], right: int, waited: int
-) -> None:
-    counts = count_alarms([alarm], LABELS)
-    assert (counts.right, counts.found, counts.waited) == (right, right, waited)
 
 
 def test_counts_of_entities_are_added_before_they_are_divided() -> None:

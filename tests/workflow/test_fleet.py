@@ -319,7 +319,9 @@ def test_a_folder_of_other_settings_or_files_is_refused(path: str, tmp_path: Pat
 def test_a_folder_of_something_else_is_refused(path: str, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("all of it")
-    with pytest.raises(InputError, match=r"must be new, or hold a fleet; it holds thesis\.txt"):
+    with pytest.raises(
+        InputError, match=r"must be a new folder, or hold a fleet; it holds thesis\.txt"
+    ):
         run(path, tmp_path / "out")
 
 

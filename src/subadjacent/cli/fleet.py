@@ -46,7 +46,6 @@ def fleet(
             source.files,
             output,
             columns=source.roles(),
-            time_format=source.time_format,
             training=training.rows,
             spread=spread,
             watch=bar.watch,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -49,6 +49,7 @@ class Input:
             time=self.time,
             entity=self.entity,
             label=self.label,
+            time_format=self.time_format,
             ignore=tuple(self.ignore or ()),
             only=tuple(self.columns or ()),
             known=tuple(channels),
@@ -60,10 +61,18 @@ class Input:
         from subadjacent.data.files import open_files
 
         with errors_about(self.files):
-            rows = open_files(self.files, self.roles(channels), time_format=self.time_format)
+            rows = open_files(self.files, self.roles(channels))
         for note in rows.notes:
             say(note, quiet=quiet)
         return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored(Input):
+    """Files with scores and labels."""
+
+    # required: a bare annotation would keep the default of the base class
+    label: Annotated[str, typer.Option(help="Column of labels.")] = field()
 
 
 @dataclass(frozen=True, kw_only=True)

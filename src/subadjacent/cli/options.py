@@ -7,7 +7,7 @@ command line is read, before any file is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -38,34 +38,43 @@ class Format(StrEnum):
     csv = "csv"
 
 
-def _check_detector(short: str) -> str:
+def checked(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A callback that refuses as bad usage what a check of the library refuses."""
+
+    def callback(value: Any) -> Any:
+        if value is not None:
+            with bad_usage():
+                check(value)
+        return value
+
+    return callback
+
+
+def _check_detector(short: str) -> None:
     from subadjacent.detectors.registry import entry
 
-    with bad_usage():
-        entry(short)
-    return short
+    entry(short)
 
 
-def _check_device(name: str | None) -> str | None:
-    if name is None:
-        return None
+def _check_device(name: str) -> None:
     try:
         from subadjacent.training.device import resolve_device
     except ModuleNotFoundError:
         # without torch there is no network to need a device; what does need torch says so
-        return name
-    with bad_usage():
-        resolve_device(name)
-    return name
+        return
+    resolve_device(name)
 
 
-def _check_training_time(text: str | None) -> str | None:
-    if text is not None:
-        from subadjacent.data.clock import duration
+def _check_training_time(text: str) -> None:
+    from subadjacent.data.clock import duration
 
-        with bad_usage():
-            duration(text, name="max_training_time")
-    return text
+    duration(text, name="max_training_time")
+
+
+def _check_time_format(text: str) -> None:
+    from subadjacent.data.times import pattern_of_format
+
+    pattern_of_format(text)
 
 
 def parse_false_alarms(text: str) -> str | float:
@@ -125,15 +134,6 @@ def _is_time(text: str) -> bool:
         return is_written_time(text)
 
 
-def _check_time_format(text: str | None) -> str | None:
-    if text is not None:
-        from subadjacent.data.times import pattern_of_format
-
-        with bad_usage():
-            pattern_of_format(text)
-    return text
-
-
 def _check_model(path: Path) -> Path:
     if path.is_file():
         raise typer.BadParameter(
@@ -169,7 +169,7 @@ Time = Annotated[
 TimeFormat = Annotated[
     str | None,
     typer.Option(
-        callback=_check_time_format,
+        callback=checked(_check_time_format),
         help="How times are written, such as '%d/%m/%Y %H:%M'. Found by itself where all rows "
         "can be read in one way only.",
     ),
@@ -203,19 +203,19 @@ DetectorName = Annotated[
     str,
     typer.Option(
         "--detector",
-        callback=_check_detector,
+        callback=checked(_check_detector),
         autocompletion=complete_detector,
         help="Which detector; 'subadjacent list' has all.",
     ),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(callback=_check_device, help="Of a network: auto, cpu, cuda or mps."),
+    typer.Option(callback=checked(_check_device), help="Of a network: auto, cpu, cuda or mps."),
 ]
 ScoringDevice = Annotated[
     str | None,
     typer.Option(
-        callback=_check_device, help="Where a model has a network: auto, cpu, cuda or mps."
+        callback=checked(_check_device), help="Where a model has a network: auto, cpu, cuda or mps."
     ),
 ]
 Seed = Annotated[
@@ -229,7 +229,7 @@ Seed = Annotated[
 MaxTrainingTime = Annotated[
     str | None,
     typer.Option(
-        callback=_check_training_time,
+        callback=checked(_check_training_time),
         help="Longest time to train a network, such as 2m; the best weights are kept.",
     ),
 ]

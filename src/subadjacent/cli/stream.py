@@ -31,13 +31,10 @@ SAVE_EVERY = 10_000
 """Rows after which the state is saved; a save takes as long as some hundred rows."""
 
 
-def _check_false_alarms(contamination: str | float | None) -> str | float | None:
-    if contamination is not None:
-        from subadjacent.streaming.rules import AlarmRules
+def _check_false_alarms(contamination: str | float) -> None:
+    from subadjacent.streaming.rules import AlarmRules
 
-        with option.bad_usage():
-            AlarmRules(contamination=contamination)
-    return contamination
+    AlarmRules(contamination=contamination)
 
 
 def stream(
@@ -64,7 +61,7 @@ def stream(
         Any,
         typer.Option(
             parser=option.parse_false_alarms,
-            callback=_check_false_alarms,
+            callback=option.checked(_check_false_alarms),
             metavar="RATE",
             help="Alarms of each series at most: auto, per time such as 1/week (needs times), or a "
             "share of the rows such as 0.02%.",

@@ -25,7 +25,7 @@ from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_proces
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet_pack import FleetCounts, PackTask, give_up, sentence, work_on
 from subadjacent.workflow.packs import Pack, lay_out, packs_of_files
-from subadjacent.workflow.writing import as_csv, check_writable, whole_file
+from subadjacent.workflow.writing import as_csv, check_folder, whole_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +59,6 @@ def fleet(
     folder: Path,
     *,
     columns: Columns = Columns(),  # noqa: B008 — frozen
-    time_format: str | None = None,
     training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
     spread: Map = over_processes,
     watch: Watch = ignore,
@@ -76,7 +75,7 @@ def fleet(
     folder
         Gets ``scores``, a Parquet file a pack; ``alarms.csv``; ``entities.csv``, with the results
         of each; and ``failures.csv``. If it holds part of the same run, that run is resumed.
-    columns, time_format
+    columns
         How the files are read (``open_files``).
     training
         Which rows of each entity to fit on.
@@ -91,14 +90,13 @@ def fleet(
         got = "standard input: write it to a file" if names else "none: name some"
         raise InputError(f"paths must name files; got {got}")
     detector.check()
-    check_writable(folder / RUN)
-    run = _fingerprint(detector, names, columns, time_format, training)
+    run = _fingerprint(detector, names, columns, training)
     with _reserved(folder, run):
-        first = _first_readable(names, columns, time_format)
+        first = _first_readable(names, columns)
         if first.entity is None:
             packs, rows = packs_of_files(names), first
         else:
-            rows = first if len(names) == 1 else open_files(names, columns, time_format=time_format)
+            rows = first if len(names) == 1 else open_files(names, columns)
             pieces = (folder / ROWS).resolve()
             packs = lay_out(rows, pieces, PACK_ROWS, CHUNK_ROWS, watch, by_length=True)
             training = _readable(training, rows)
@@ -108,7 +106,6 @@ def fleet(
                 detector,
                 training,
                 columns,
-                time_format,
                 rows.named,
                 folder.resolve(),
                 Path.cwd(),
@@ -143,12 +140,12 @@ def _failures(entities: pl.DataFrame) -> pl.DataFrame:
     return entities.filter(entities["error"].is_not_null()).select("entity", "error")
 
 
-def _first_readable(names: Sequence[str], columns: Columns, time_format: str | None) -> Rows:
+def _first_readable(names: Sequence[str], columns: Columns) -> Rows:
     """The first file that can be read; where none can, raise the first one's error."""
     errors: list[InputError] = []
     for name in names:
         try:
-            return open_files([name], columns, time_format=time_format)
+            return open_files([name], columns)
         except InputError as error:
             errors.append(error)
     raise errors[0]
@@ -225,7 +222,6 @@ def _fingerprint(
     detector: BaseDetector,
     names: Sequence[str],
     columns: Columns,
-    time_format: str | None,
     training: TrainingRows,
 ) -> dict[str, Any]:
     """A hash of what the results depend on: settings, and the files in their present state."""
@@ -242,7 +238,6 @@ def _fingerprint(
         "detector": type(detector).__name__,
         "parameters": parameters,
         "columns": json.loads(json.dumps(asdict(columns))),
-        "time_format": time_format,
         "training": asdict(training),
         "files": len(names),
         "files_sha256": files.hexdigest(),
@@ -254,12 +249,8 @@ def _reserved(folder: Path, run: dict[str, Any]) -> Iterator[None]:
     """Reserve a folder for a new run or to resume its run; refuse others."""
     path = folder / RUN
     if not path.exists():
-        contents = sorted(file.name for file in folder.iterdir()) if folder.exists() else []
-        if any(not name.startswith(".") for name in contents):
-            raise InputError(
-                f"{folder} must be new, or hold a fleet; it holds {', '.join(contents[:3])}: "
-                f"name another folder"
-            )
+        rule = "must be a new folder, or hold a fleet"
+        check_folder(folder, rule, lambda name: name.startswith("."))
         with whole_file(path) as unfinished:
             unfinished.write_text(json.dumps(run, indent=1))
     with durable.opened(path) as handle:

@@ -47,7 +47,7 @@ class PackTask:
         Not fitted; each entity gets a copy.
     training
         Which rows of each entity to fit on.
-    columns, time_format
+    columns
         How to read files, where each file is an entity.
     named
         The names of the columns of time and entity in the results.
@@ -61,7 +61,6 @@ class PackTask:
     detector: BaseDetector
     training: TrainingRows
     columns: Columns
-    time_format: str | None
     named: Columns
     folder: Path
     here: Path
@@ -165,7 +164,7 @@ def _frames(task: PackTask, results: _Results) -> Iterator[pl.DataFrame]:
     alike: dict[tuple[tuple[str, str], ...], list[pl.DataFrame]] = {}
     for file in task.pack.files:
         try:
-            rows = open_files([str(task.here / file)], task.columns, time_format=task.time_format)
+            rows = open_files([str(task.here / file)], task.columns)
             frame = rows.whole(labels="skip").frame
         except Exception as error:
             results.entities.append(_EntityResult(file, error=sentence(error)))
