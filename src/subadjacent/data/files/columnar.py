@@ -40,28 +40,24 @@ FORMATS = (
 MARKS = tuple(kind.mark for kind in FORMATS)
 
 
-def find_format(path: Path) -> Format | None:
-    """The format of a file, by its name or its first bytes; None for text."""
-    with path.open("rb") as file:
-        begin = file.read(max(map(len, MARKS)))
-    by_name = [kind for kind in FORMATS if path.suffix.lower() in kind.suffixes]
-    by_mark = [kind for kind in FORMATS if begin.startswith(kind.mark)]
-    return next(iter(by_name + by_mark), None)
-
-
 class ColumnarFile:
     """One file of a binary format; ``name`` is its name in messages."""
 
     has_header = True
 
-    def __init__(self, path: Path, name: str, kind: Format = FORMATS[0]) -> None:
-        self.path, self.name, self.kind = path, name, kind
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name, self.kind = path, name, _formats(path)[0]
         self.notes: tuple[str, ...] = ()
         self.unnamed: frozenset[str] = frozenset()
-        _check_whole(path, name, kind)
-        schema, self.length = DECODER.request(name, path, kind.scan)
+        _check_whole(path, name, self.kind)
+        schema, self.length = DECODER.request(name, path, self.kind.scan)
         self.schema: dict[str, Any] = dict(schema)
         self.columns = tuple(self.schema)
+
+    @staticmethod
+    def accepts(path: Path) -> bool:
+        """Whether a file is of one of these formats."""
+        return bool(_formats(path))
 
     def sample(self, rows: int) -> Block:
         """The first rows; refuses a file that has none."""
@@ -75,6 +71,14 @@ class ColumnarFile:
         for start in range(0, self.length, rows):
             frame = DECODER.request(self.name, self.path, self.kind.scan, columns, start, rows)
             yield Block(frame, self.name, range(start + 1, start + frame.height + 1), "row")
+
+
+def _formats(path: Path) -> list[Format]:
+    """The formats that a file has by its name and by its first bytes, in this order."""
+    with path.open("rb") as file:
+        begin = file.read(max(map(len, MARKS)))
+    by_name = [kind for kind in FORMATS if path.suffix.lower() in kind.suffixes]
+    return by_name + [kind for kind in FORMATS if begin.startswith(kind.mark)]
 
 
 def _check_whole(path: Path, name: str, kind: Format) -> None:
