@@ -164,22 +164,6 @@ def test_a_state_that_cannot_be_written_is_refused_before_any_row_is_read(
     assert (tmp_path / "text").read_text() == "x"
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[{"a": 1}, {"a": 2}]', "line 1 begins a JSON array: jq -c '.[]' writes its objects"),
-        ("1,2,3\n4,5,6\n", "must begin with the names of its columns, in UTF-8; line 1 is '1,2,3'"),
-        ("a,b\n1,2\n", "must have the column 'when', which was asked for; it has a, b"),
-    ],
-)
-def test_what_is_no_table_of_rows_is_refused(command: Run, text: str, said: str) -> None:
-    options = ("--time", "when") if "when" in said else ()
-    done = command("stream", "--learn", *options, input=text, code=1)
-    assert done.stderr.startswith("error: input must ")
-    assert said in done.stderr
-    assert done.stdout == ""
-
-
 def test_labels_are_no_channels(command: Run, tmp_path: Path) -> None:
     command("stream", "--learn", "--state", "s", input='{"a": 1, "is_anomaly": 1}\n')
     assert StreamScorer.restore(tmp_path / "s").series[None].channels == ("a",)

@@ -27,6 +27,20 @@ def keys_of(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select([name for name in (TIME, ENTITY) if name in frame.columns])
 
 
+def by_entity(
+    frame: pl.DataFrame,
+) -> list[tuple[str | None, NDArray[np.intp], pl.DataFrame]]:
+    """Name, places in the frame and rows of every entity."""
+    if ENTITY not in frame.columns:
+        return [(None, np.arange(len(frame)), frame)]
+    place = "\x00place"  # no file has such a column
+    numbered = frame.with_row_index(place)
+    return [
+        (str(rows[ENTITY][0]), rows[place].to_numpy().astype(np.intp), rows.drop(place))
+        for rows in numbered.partition_by(ENTITY, maintain_order=True)
+    ]
+
+
 class ScoreColumns(NamedTuple):
     """Scores of all rows of some files, in their order, and the decisions on them."""
 
