@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -29,18 +28,14 @@ def fleet(
     Writes scores, alarms, and a table of what came of each entity; prints how many there are.
     A run that was ended goes on where it was. The exit code is 1 if an entity failed.
     """
-    from subadjacent.runtime import over_processes
     from subadjacent.workflow import fleet as workflow
 
     built = choice.build()
-    with errors_about(source.files), ExitStack() as stack:
-        spread = over_processes
-        if engine is option.Engine.ray:
-            from subadjacent.workflow.cluster import connected, over_cluster
-
-            stack.enter_context(connected())
-            spread = over_cluster
-        bar = stack.enter_context(Bar("reading", quiet=quiet))
+    with (
+        errors_about(source.files),
+        groups.spread_over(engine) as spread,
+        Bar("reading", quiet=quiet) as bar,
+    ):
         counts, _ = workflow.fleet(
             built,
             source.files,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -20,6 +21,7 @@ from subadjacent.showing import visible
 if TYPE_CHECKING:
     from subadjacent.data.files import Columns, Rows
     from subadjacent.detectors.base import BaseDetector
+    from subadjacent.runtime import Map
     from subadjacent.workflow.fit import TrainingRows
 
 
@@ -139,6 +141,20 @@ class Choice:
         except InputError as error:
             raise error if self.config is None else InputError(f"{self.config}: {error}") from error
         return detector
+
+
+@contextmanager
+def spread_over(engine: option.Engine) -> Iterator[Map]:
+    """Connect to what does the work: all cores, or a cluster."""
+    if engine is option.Engine.local:
+        from subadjacent.runtime import over_processes
+
+        yield over_processes
+    else:
+        from subadjacent.workflow.cluster import connected, over_cluster
+
+        with connected():
+            yield over_cluster
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

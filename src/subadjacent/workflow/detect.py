@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from subadjacent.runtime import Watch, ignore
 from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
-from subadjacent.workflow.report import Fitted, build_page, warn_of_misfits
+from subadjacent.workflow.report import FileAssessment, Fitted
 from subadjacent.workflow.tables import ScoreColumns, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import (
     check_output_place,
@@ -101,27 +101,16 @@ def write_findings(
 
     ``save`` adds the model.
     """
-    assessment = detector.assess(file_rows.frame, watch=watch)
-    warn_of_misfits(assessment.misfits)
-    alarms = assessment.alarms()
-    judged = ScoreColumns.of(assessment)
+    found = FileAssessment(detector, file_rows, watch)
+    judged = ScoreColumns.of(found.assessment)
     table = scores_table(keys_of(file_rows.frame), judged, columns, file_rows.labels)
-    page = build_page(
-        detector,
-        assessment,
-        file_rows,
-        alarms,
-        title=title,
-        notes=notes,
-        fitted=fitted,
-        watch=watch,
-    )
+    page = found.page(title, notes, fitted)
     with whole_output(folder) as draft:
         if save:
             save_model(detector, draft / "model")
         files = [draft / name for name in ("scores.csv", "alarms.csv", "report.html")]
         write_table(table, files[0])
-        write_table(alarm_table(alarms), files[1])
+        write_table(alarm_table(found.alarms), files[1])
         write_text(page, files[2])
     written = tuple(folder / file.name for file in files)
-    return Findings(alarms, len(file_rows), written, tuple(assessment.misfits))
+    return Findings(found.alarms, len(file_rows), written, tuple(found.assessment.misfits))

@@ -117,8 +117,8 @@ def fleet(
             _join(tasks, name, folder / f"{name}.csv")
         _join(tasks, "entities", folder / "failures.csv", _failures)
         shutil.rmtree(folder / ROWS, ignore_errors=True)
-    names = ("scores", "alarms.csv", "entities.csv", "failures.csv")
-    return FleetFindings(counts, tuple(folder / name for name in names))
+    results = ("scores", "alarms.csv", "entities.csv", "failures.csv")
+    return FleetFindings(counts, tuple(folder / name for name in results))
 
 
 def _join(
