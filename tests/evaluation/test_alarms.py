@@ -51,6 +51,15 @@ def counted_slowly(alarms: Bounds, labels: list[int]) -> AlarmCounts:
     )
 
 
+def test_five_rows_around_an_anomaly_belong_to_it() -> None:
+    touching = {(0, 15): 0, (34, 34): 14, (55, 55): 0, (67, 99): 7}
+    for alarm in [*touching, (0, 14), (35, 35), (54, 54), (68, 99)]:
+        counts = count_alarms([alarm], LABELS)
+        right = int(alarm in touching)
+        assert (counts.right, counts.found) == (right, right)
+        assert counts.waited == touching.get(alarm, 0)
+
+
 def test_counts_of_entities_are_added_before_they_are_divided() -> None:
     one = AlarmCounts(100, 90, 9, alarms=1, right=1, anomalies=1, found=1, waited=6)
     other = AlarmCounts(300, 210, 21, alarms=9, right=3, anomalies=3, found=1, waited=2)

@@ -22,6 +22,8 @@ from subadjacent.errors import InputError
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 LARGEST_SEED = 2**32 - 1
+OUTPUT = "'-o' / '--output'"
+"""The option for the place of results, as messages name it."""
 
 
 class Engine(StrEnum):
@@ -145,7 +147,9 @@ def _check_model(path: Path) -> Path:
 def check_table(target: str | None) -> str | None:
     """Refuse an output file that is neither CSV nor Parquet."""
     if target not in (None, STANDARD_OUTPUT) and not target.endswith(TABLE_SUFFIXES):
-        raise typer.BadParameter(f"must end in .csv or .parquet, or be -; got {target!r}")
+        raise typer.BadParameter(
+            f"must end in .csv or .parquet, or be -; got {target!r}", param_hint=OUTPUT
+        )
     return target
 
 

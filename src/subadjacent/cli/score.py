@@ -53,13 +53,10 @@ def score(
 def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> None:
     """Refuse an output that does not suit the engine."""
     if engine is option.Engine.local:
-        try:
-            option.check_table(output)
-        except typer.BadParameter as error:
-            raise typer.BadParameter(str(error), param_hint="'-o' / '--output'") from error
+        option.check_table(output)
     elif output == STANDARD_OUTPUT or output.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(
-            f"must be a folder with --engine ray; got {output!r}", param_hint="'-o' / '--output'"
+            f"must be a folder with --engine ray; got {output!r}", param_hint=option.OUTPUT
         )
     elif STANDARD_INPUT in files:
         raise typer.BadParameter(
