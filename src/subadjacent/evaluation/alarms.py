@@ -15,7 +15,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from operator import add
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from subadjacent.data.clock import DAY
 from subadjacent.errors import InputError
 from subadjacent.evaluation.inputs import check_flags
-from subadjacent.evaluation.metrics import harmonic_mean
+from subadjacent.evaluation.metrics import harmonic_mean, share
 from subadjacent.evaluation.segments import segments
 
 MARGIN = 5
@@ -71,12 +70,12 @@ class AlarmCounts:
     @property
     def share_right(self) -> float:
         """Share of the alarms that are right."""
-        return _share(self.right, self.alarms)
+        return share(self.right, self.alarms)
 
     @property
     def share_found(self) -> float:
         """Share of the anomalies that are found."""
-        return _share(self.found, self.anomalies)
+        return share(self.found, self.anomalies)
 
     @property
     def f1(self) -> float:
@@ -86,12 +85,12 @@ class AlarmCounts:
     @property
     def delay(self) -> float:
         """Mean rows until an anomaly was found; missed ones have no delay."""
-        return _share(self.waited, self.found)
+        return share(self.waited, self.found)
 
     @property
     def share_covered(self) -> float:
         """Share of the normal rows that lie in an alarm."""
-        return _share(self.covered, self.normal)
+        return share(self.covered, self.normal)
 
     def measures(self, interval: float | None = None) -> dict[str, float]:
         """All counts and the measures derived from them, by name.
@@ -109,8 +108,8 @@ class AlarmCounts:
             "anomalies_found_share": self.share_found,
             "event_f1": self.f1,
             "alarms_false": float(self.false),
-            "alarms_false_per_1000_rows": _share(1000 * self.false, self.rows),
-            "alarms_false_per_day": _share(self.false, days),
+            "alarms_false_per_1000_rows": share(1000 * self.false, self.rows),
+            "alarms_false_per_day": share(self.false, days),
             "normal_rows_alarmed": self.share_covered,
             "alarm_delay": self.delay,
         }
@@ -211,7 +210,3 @@ def _check_alarms(alarms: ArrayLike, rows: int) -> NDArray[np.int64]:
             f"got {first[number]:g} to {last[number]:g}"
         )
     return bounds.astype(np.int64)
-
-
-def _share(part: float, whole: Any) -> float:
-    return part / whole if whole else math.nan
