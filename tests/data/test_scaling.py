@@ -132,6 +132,11 @@ def test_a_hundredth_of_bad_values_moves_a_scale_by_a_tenth_at_most() -> None:
         assert after.center == pytest.approx(before.center, abs=0.1 * before.deviation.item())
 
 
+def test_values_far_outside_are_cut() -> None:
+    scaler = Scaler(np.array([1.0]), np.array([2.0]), clip=3.0)
+    assert scaler.apply(np.array([[1e100], [7.0], [7.1], [-1e9]])).tolist() == [[3], [3], [3], [-3]]
+
+
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(-9.9, 9.9))
 def test_within_the_clip_nothing_is_lost(center: float, deviation: float, z: float) -> None:
     scaler = Scaler(np.array([center]), np.array([deviation]))
