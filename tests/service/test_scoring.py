@@ -16,7 +16,14 @@ from safetensors.numpy import load
 from live_service import LiveService, children_of, live, until
 from subadjacent.methods.online.history import MINI_BATCH
 from subadjacent.service.problems import Refusal
-from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart, save
+from subadjacent.service.scoring import (
+    ScoreCall,
+    ScoredRows,
+    ScoringProcess,
+    StreamStart,
+    learn,
+    save,
+)
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")
@@ -42,6 +49,11 @@ def answers_of(found: ScoredRows | Exception) -> list[float]:
     return [answer.severity for answer in found.answers]
 
 
+def has_learned(process: ScoringProcess) -> bool:
+    latest = process._learning
+    return latest is not None and latest.done() and not latest.result()
+
+
 def test_series_that_are_scored_together_are_scored_as_by_themselves(
     process: ScoringProcess,
 ) -> None:
@@ -62,8 +74,8 @@ def test_streams_learn_in_spare_moments_and_give_the_same_answers(process: Scori
         found = process.score([ScoreCall(10, part, None, begin)])[0]
         assert answers_of(found) == [one.severity for one in own.push(part)]
         assert own.is_behind
-        while process.learn():
-            pass
+        # nobody asks for it
+        until(lambda: has_learned(process))
         own.catch_up()
         begin = None
     state, (facts, arrays) = own.state(), process.call(save, 10)
@@ -75,7 +87,7 @@ def test_streams_learn_in_spare_moments_and_give_the_same_answers(process: Scori
 def test_a_stream_that_is_dropped_is_not_waited_for(process: ScoringProcess) -> None:
     process.score([ScoreCall(20, rows(MINI_BATCH), None, start("one"))])
     process.drop(20)
-    assert process.learn() is False
+    assert process.call(learn) is False
     (found,) = process.score([ScoreCall(20, rows(1), None, start("two"))])
     assert isinstance(found, ScoredRows)
     assert found.answers[0].row == 0

@@ -45,9 +45,6 @@ class Notes:
         self.scored.append([call.key for call in calls])
         return [ScoredRows([], None) for _ in calls]
 
-    def learn(self) -> bool:
-        return False
-
     def do_chores(self, changes: Changes) -> None:
         self.rested += 1
         changes.events.append(LiveEvent("rested", None, dict))
@@ -286,7 +283,7 @@ def test_streams_of_a_transaction_that_fails_are_all_undone(tmp_path: Path) -> N
     assert desk.notes.undone == [{1, 7}]
 
 
-@pytest.mark.parametrize("part", ["undo", "learn", "do_chores"])
+@pytest.mark.parametrize("part", ["undo", "do_chores"])
 def test_whatever_goes_wrong_with_the_owner_the_writer_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, part: str
 ) -> None:

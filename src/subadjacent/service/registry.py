@@ -124,10 +124,6 @@ class SeriesRegistry:
         """Score rows of several series."""
         return self.process.score(calls)
 
-    def learn(self) -> bool:
-        """Let streams learn while nothing else is to be done."""
-        return self.process.learn()
-
     def do_chores(self, changes: Changes) -> None:
         """Do deferred work, such as deleting old rows."""
         for chore in self.chores:

@@ -182,7 +182,7 @@ class Writer:
                 self._write(group)
                 if len(group) > 1:
                     clock.sleep(max(0.0, began + GATHER_SECONDS - clock.monotonic()))
-            elif not self._learn():
+            else:
                 with self._wake:
                     if not self.tasks_waiting and not self._stopping:
                         self._wake.wait(CHORE_SECONDS)
@@ -215,13 +215,6 @@ class Writer:
                     group.append(queue.popleft())
             self.rows_waiting -= rows
         return group
-
-    def _learn(self) -> bool:
-        try:
-            return self._owner.learn()
-        except Exception:
-            log.exception("streams could not learn")
-            return False
 
     def _write(self, group: list[Task]) -> None:
         """Run a group in one transaction, and answer it."""
