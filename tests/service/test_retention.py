@@ -54,8 +54,8 @@ def test_the_newest_alarms_of_a_series_are_kept_and_one_that_is_open(tmp_path: P
                 "causes, for_good, opened_at) values (1, ?, ?, 0, 0, 1, '', '', '[]', 0, 0)",
                 [(n, "open" if n == 1 else "closed") for n in range(MAX_ALARMS + 3)],
             )
-            registry.undo({1}, tables)
-            Sweeper(registry)(changes)
+            registry._undo({1})
+            Sweeper(registry.series, registry.settings.retention)(changes)
 
         await registry.writer.do(work)
         with registry.reader() as tables:

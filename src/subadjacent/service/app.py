@@ -18,7 +18,6 @@ from subadjacent.service.guard import Guard
 from subadjacent.service.jobs import Jobs
 from subadjacent.service.metrics import Measures
 from subadjacent.service.registry import SeriesRegistry
-from subadjacent.service.retention import Sweeper
 from subadjacent.service.routes import alarms, events, health, models, series
 from subadjacent.service.settings import Settings
 from subadjacent.service.tokens import TokenFile
@@ -44,7 +43,6 @@ async def running(
 ) -> AsyncIterator[None]:
     """Run all parts of the service."""
     registry = SeriesRegistry(settings, settings.data)
-    registry.chores.append(Sweeper(registry))
     jobs, webhooks = Jobs(registry, settings.limits.jobs), Webhooks(registry, settings.webhooks)
     app.state.registry, app.state.jobs = registry, jobs
     app.state.measures.watch(registry)

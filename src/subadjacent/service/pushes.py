@@ -114,7 +114,7 @@ class Push:
             _answer_record(series, answer, alarms[answer.alarm.number] if answer.alarm else None)
             for answer in answers
         ]
-        changes.events += _row_events(series, batch, answers, first)
+        self._registry.publish(changes, *_row_events(series, batch, answers, first))
         for answer in answers:
             if answer.alarm is not None:
                 key = alarms[answer.alarm.number]
@@ -123,7 +123,7 @@ class Push:
                 )
         # made when it is sent: a record for each row would cost more than sending it
         record = partial(self._registry.record, series)
-        changes.events.append(LiveEvent("series", self.name, record))
+        self._registry.publish(changes, LiveEvent("series", self.name, record))
         return self._record(len(batch), shown)
 
     def _record(self, accepted: int, answers: list[dict[str, Any]]) -> dict[str, Any]:

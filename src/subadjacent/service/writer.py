@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import sqlite3
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal, refusal_of
 from subadjacent.service.scoring import ScoreCall, ScoredRows
 
 if TYPE_CHECKING:
     from subadjacent.service.pushes import Push
-    from subadjacent.service.registry import SeriesRegistry
 
 log = logging.getLogger(__name__)
 
@@ -47,25 +44,20 @@ MAX_GROUP_TASKS, MAX_GROUP_ROWS = 200, 2_000
 
 @dataclass(slots=True, eq=False)
 class Changes:
-    """The table changes of one task, and the events and callbacks that follow.
+    """The table changes of one task, and the callbacks that follow.
 
     ``touched`` are series whose state in memory must follow the tables. Once all is on disk,
-    ``events`` are sent to listeners and ``then`` is called in the event loop; ``undo`` is called if
-    the transaction fails.
+    ``then`` is called in the event loop.
     """
 
     tables: sqlite3.Connection
     touched: set[int] = field(default_factory=set)
-    events: list[LiveEvent] = field(default_factory=list)
     then: list[Callable[[], None]] = field(default_factory=list)
-    undo: list[Callable[[], None]] = field(default_factory=list)
 
     def add(self, other: Changes) -> None:
         """Take over the changes of another task."""
         self.touched |= other.touched
-        self.events += other.events
         self.then += other.then
-        self.undo += other.undo
 
 
 @dataclass(slots=True, eq=False)
@@ -91,17 +83,22 @@ Done = list[tuple[Task, Any, Refusal | None]]
 
 
 class Writer:
-    """The thread that runs all tasks that write to the tables."""
+    """The thread that runs all tasks that write to the tables.
+
+    ``undo`` reads touched series from the tables again; ``chore`` is done now and then.
+    """
 
     def __init__(
         self,
         tables: sqlite3.Connection,
-        owner: SeriesRegistry,
         *,
+        score: Callable[[Sequence[ScoreCall]], list[ScoredRows | Exception]],
+        undo: Callable[[set[int]], None],
+        chore: Callable[[Changes], None],
         max_rows: int,
-        max_seconds: float = math.inf,
+        max_seconds: float,
     ) -> None:
-        self._tables, self._owner = tables, owner
+        self._tables, self._score_calls, self._undo, self._chore = tables, score, undo, chore
         self._max_rows, self._max_seconds = max_rows, max_seconds
         self._loop = asyncio.get_running_loop()
         self._urgent: deque[Task] = deque()
@@ -190,7 +187,7 @@ class Writer:
             if clock.monotonic() >= last_chore + CHORE_SECONDS:
                 nobody = self._loop.create_future()
                 nobody.cancel()
-                self._write([Task(nobody, self._owner.do_chores)])
+                self._write([Task(nobody, self._chore)])
                 last_chore = clock.monotonic()
 
     def _next_group(self) -> list[Task]:
@@ -246,7 +243,7 @@ class Writer:
         # whatever happens from here on, their streams may be ahead of the tables
         changes.touched |= {call.key for call in calls.values()}
         try:
-            scored = self._owner.score(list(calls.values()))
+            scored = self._score_calls(list(calls.values()))
         except Refusal as refusal:
             scored = [refusal] * len(calls)
         for task, found in zip(calls, scored, strict=True):
@@ -266,7 +263,7 @@ class Writer:
         except Exception as error:
             self._tables.execute("rollback to task")
             self._tables.execute("release task")
-            self._undo(own)
+            self._undo(own.touched)
             refusal = refusal_of(error)
             if refusal.status == 500:
                 log.exception("a request failed")
@@ -285,15 +282,10 @@ class Writer:
         try:
             if self._tables.in_transaction:
                 self._tables.execute("rollback")
-            self._undo(changes)
+            self._undo(changes.touched)
         except Exception:
             log.exception("cannot reload series from the tables")
         return refusal
-
-    def _undo(self, changes: Changes) -> None:
-        for undo in changes.undo:
-            undo()
-        self._owner.undo(changes.touched, self._tables)
 
     def _deliver(self, done: Done, changes: Changes) -> None:
         for task, result, refusal in done:
@@ -304,6 +296,5 @@ class Writer:
                 task.future.set_result(result)
             else:
                 task.future.set_exception(refusal)
-        self._owner.publish(changes.events)
         for follow in changes.then:
             follow()
