@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS
-from subadjacent.service.events import EventStream
 from subadjacent.service.registry import SeriesRegistry
 
 router = APIRouter(tags=["events"], responses=PROBLEMS)
@@ -31,5 +30,4 @@ async def events(
 ) -> Response:
     """Listen to all series, or to one."""
     registry: SeriesRegistry = request.app.state.registry
-    registry.listeners.check_room()
-    return EventStream(registry.listeners, series)
+    return registry.listeners.stream(series)
