@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from subadjacent.errors import SubAdjacentError
 from subadjacent.service.problems import refusal_of
@@ -40,22 +39,12 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Json(Response):
-    """A document as JSON; numbers in it are finite."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        """Encode it."""
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def respond_to(error: Exception) -> Response:
     """The answer that says what was wrong; our own mistakes go to the log as well."""
     refusal = refusal_of(error)
     if refusal.status == 500:
         log.error("a request failed", exc_info=error)
-    return Json({"error": str(refusal)}, refusal.status, refusal.headers)
+    return JSONResponse({"error": str(refusal)}, refusal.status, refusal.headers)
 
 
 def describe_fault(fault: Mapping[str, Any]) -> str:
@@ -83,7 +72,7 @@ def add_problems(app: FastAPI) -> None:
 
     async def invalid(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return Json({"error": describe_fault(error.errors()[0])}, 422)
+        return JSONResponse({"error": describe_fault(error.errors()[0])}, 422)
 
     async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -92,7 +81,7 @@ def add_problems(app: FastAPI) -> None:
             404: f"there is nothing at {path!r}: {where}",
             405: f"{request.method} is not answered at {path!r}: {where}",
         }.get(error.status_code, str(error.detail))
-        return Json({"error": sentence}, error.status_code, error.headers)
+        return JSONResponse({"error": sentence}, error.status_code, error.headers)
 
     app.add_exception_handler(SubAdjacentError, ours)
     app.add_exception_handler(Exception, ours)

@@ -78,7 +78,6 @@ class SeriesRegistry:
 
     async def stop(self) -> None:
         """Keep the state of every stream: the next start has nothing to score again."""
-        self.listeners.close()
         await self.writer.stop(self._keep_all)
         self.process.end()
         self._tables.close()

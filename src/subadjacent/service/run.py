@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 import socket
 import sys
 from collections.abc import Callable
@@ -86,10 +87,6 @@ class _Server(uvicorn.Server):
 
 def _allow_files(connections: int) -> None:
     """Open as many files at a time as connections may need, where the system allows it."""
-    try:
-        import resource
-    except ImportError:
-        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + OTHER_FILES
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -99,27 +96,19 @@ def _allow_files(connections: int) -> None:
 
 def _bind(settings: Settings) -> socket.socket:
     host, port = settings.address
+    is_6 = ":" in host
+    family = socket.AF_INET6 if is_6 else socket.AF_INET
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        bound = socket.socket(family, kind)
+        bound = socket.create_server(
+            (host, port), family=family, backlog=BACKLOG, dualstack_ipv6=is_6
+        )
     except OSError as error:
-        raise _not_free(settings, error) from error
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            # a client that takes nothing any more is let go by the system after a minute
-            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
-        bound.bind(address)
-        bound.listen(BACKLOG)
-    except OSError as error:
-        bound.close()
-        raise _not_free(settings, error) from error
+        # Python adds the address, which stands there already
+        why = str(error.strerror).partition(" (")[0]
+        raise InputError.of(
+            "listen", "must be an address that is free", f"{settings.listen}: {why}"
+        ) from error
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        # a client that takes nothing any more is let go by the system after a minute
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
     return bound
-
-
-def _not_free(settings: Settings, error: OSError) -> InputError:
-    return InputError.of(
-        "listen", "must be an address that is free", f"{settings.listen}: {error.strerror}"
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import socket
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -40,7 +41,7 @@ def of(port: int, **others: Any) -> WatchSettings:
 
 def read(settings: WatchSettings) -> Table:
     async def ask() -> Table:
-        async with PrometheusAPI(settings) as api:
+        async with aclosing(PrometheusAPI(settings)) as api:
             return await api.read("up", 10_000, 14_000, 2_000)
 
     return run_apart(ask())

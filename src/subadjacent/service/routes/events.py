@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS
-from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.routes import Registry
 
 router = APIRouter(tags=["events"], responses=PROBLEMS)
 
@@ -23,11 +23,10 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 @router.get("/api/events", response_class=Response, responses=STREAM)
 async def events(
-    request: Request,
+    registry: Registry,
     series: Annotated[
         str | None, Query(max_length=200, description="Name of the series; by default all series.")
     ] = None,
 ) -> Response:
     """Listen to all series, or to one."""
-    registry: SeriesRegistry = request.app.state.registry
     return registry.listeners.stream(series)

@@ -15,6 +15,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import aclosing
 
 import numpy as np
 
@@ -74,7 +75,7 @@ async def poll(
         # not shown before it is polled: its labels are not known yet
         registry.series[name].labels = {}
         registry.false_alarms[name] = rates.get(query, "auto")
-    async with PrometheusAPI(settings) as api:
+    async with aclosing(PrometheusAPI(settings)) as api:
         pollers = [Poller(query, api, registry, health, remark) for query in settings.queries]
         await asyncio.gather(*(poller.run() for poller in pollers))
 
