@@ -20,7 +20,6 @@ from subadjacent.service.metrics import Measures
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.routes import alarms, events, health, models, series
 from subadjacent.service.settings import Settings
-from subadjacent.service.tokens import TokenFile
 from subadjacent.service.webhooks import Webhooks
 
 Background = Callable[[SeriesRegistry, Measures], Coroutine[Any, Any, None]]
@@ -29,12 +28,7 @@ Background = Callable[[SeriesRegistry, Measures], Coroutine[Any, Any, None]]
 
 def build(settings: Settings, background: Background | None = None) -> Guard:
     """The service as an ASGI application; it begins to work when a server starts it."""
-    app = with_routes(partial(running, settings, background))
-    tokens, measures = TokenFile(settings.token_file), app.state.measures
-    guard = Guard(app, settings, tokens, measures.request)
-    # those who listen would never end by themselves
-    guard.ending.append(lambda: app.state.registry.listeners.close())
-    return guard
+    return Guard(with_routes(partial(running, settings, background)), settings)
 
 
 @asynccontextmanager

@@ -72,7 +72,7 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
 
 
 class _Server(uvicorn.Server):
-    """A server that disconnects event listeners before it waits for open requests."""
+    """A server that ends event streams, which never end by themselves, before it waits."""
 
     def __init__(self, config: uvicorn.Config, app: Guard) -> None:
         super().__init__(config)
@@ -80,8 +80,7 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End."""
-        for end in self._guard.ending:
-            end()
+        self._guard.app.state.registry.listeners.close()
         await super().shutdown(sockets)
 
 

@@ -124,12 +124,10 @@ def read_settings(path: Path | None, **options: object) -> Settings:
     found = {} if path is None else read_toml(path)
     found |= {name: value for name, value in options.items() if value is not None}
     try:
-        settings = Settings.model_validate(found)
+        return Settings.model_validate(found)
     except ValidationError as error:
         where = "" if path is None else f"{path}: "
         raise InputError(where + first_fault(error, "docs/service.md")) from error
-    settings.check()
-    return settings
 
 
 def read_toml(path: Path) -> dict[str, Any]:
