@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -99,21 +97,6 @@ def test_a_stream_that_fails_takes_no_other_with_it(process: ScoringProcess) -> 
     assert isinstance(fine, ScoredRows)
     assert isinstance(failed, Refusal)
     assert (failed.status, "made a mistake (KeyError)" in str(failed)) == (500, True)
-
-
-def test_the_end_of_the_process_is_a_refusal_and_it_is_started_again(
-    process: ScoringProcess,
-) -> None:
-    process.warm_up()
-    assert process._pool is not None
-    before = process.generation
-    (key,) = process._pool._processes
-    os.kill(key, signal.SIGKILL)
-    with pytest.raises(Refusal, match="is being restarted: send this again") as caught:
-        process.score([ScoreCall(40, rows(1), None, start("one"))])
-    assert caught.value.status == 503
-    assert answers_of(process.score([ScoreCall(40, rows(1), None, start("one"))])[0])
-    assert process.generation == before + 1
 
 
 def test_the_process_that_scores_ends_with_a_service_that_is_killed(tmp_path: Path) -> None:

@@ -101,21 +101,21 @@ class Rows:
 
     def __init__(self, name: str, key: int, fails: str) -> None:
         self.name, self.key, self.fails = name, key, fails
+        self.call: ScoreCall | None = None
+        self.scored: ScoredRows | Exception | None = None
 
-    def prepare(self, _: sqlite3.Connection) -> ScoreCall | None:
+    def prepare(self, _: sqlite3.Connection) -> None:
         if self.fails == "prepare":
             raise InputError("no")
-        return ScoreCall(self.key, np.zeros((1, 1)), None)
+        self.call = ScoreCall(self.key, np.zeros((1, 1)), None)
 
-    def finish(
-        self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
-    ) -> int:
-        assert isinstance(scored, ScoredRows)
-        assert call is not None
+    def finish(self, changes: Changes) -> int:
+        if isinstance(self.scored, Exception):
+            raise self.scored
         changes.tables.execute("insert into notes values (?)", (self.name,))
         if self.fails == "finish":
             raise InputError("no")
-        return call.key
+        return self.key
 
 
 def at(folder: Path, use: Callable[[Desk], Awaitable[None]], max_seconds: float = math.inf) -> Desk:

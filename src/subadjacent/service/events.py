@@ -21,6 +21,9 @@ from subadjacent.workflow.tables import as_json
 MAX_QUEUED_EVENTS = 2_000
 """Events that wait for one listener: two seconds of a thousand rows each."""
 
+CLOSE_SECONDS = 0.2
+"""Seconds that the end of the service waits for one who does not read."""
+
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which a remark is sent, so that proxies keep the connection."""
 
@@ -61,14 +64,19 @@ class EventStream(StreamingResponse):
         if len(self._texts) < MAX_QUEUED_EVENTS:
             self._texts.append(text)
             self._wake.set()
-        elif self._task is not None:
+        else:
             self._listeners.streams.discard(self)
-            self._task.cancel()
+            self._cancel()
 
     def end(self) -> None:
-        """End the answer properly."""
+        """End the answer properly; disconnect a client that does not read."""
         self._is_ending = True
         self._wake.set()
+        asyncio.get_running_loop().call_later(CLOSE_SECONDS, self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
 
     async def _events(self) -> AsyncIterator[bytes]:
         yield b": listening\n\n"

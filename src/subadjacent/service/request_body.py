@@ -6,7 +6,6 @@ Shapes: B rows, C channels.
 from __future__ import annotations
 
 import tempfile
-from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,9 +80,6 @@ def read_rows(
 ) -> RowBatch:
     """The rows of a body; ``folder`` takes a table while it is read."""
     kind = media_type.partition(";")[0].strip().lower()
-    if kind in (JSON, LINES, ""):
-        # editors and shells of Windows put a mark before text
-        body = body.removeprefix(BOM_UTF8)
     if kind in (JSON, ""):
         found = _records(_json(body, "the body"))
         return _in_order(_from_records(found, max_rows, max_columns))
@@ -142,7 +138,8 @@ def read_table(path: Path, *, max_rows: int) -> RowBatch:
 
 def _json(text: bytes, where: str) -> Any:
     try:
-        return read_json(text.decode())
+        # editors and shells of Windows put a mark before text
+        return read_json(text.decode("utf-8-sig"))
     except RepeatedKeyError as error:
         raise InputError.of(where, "must name every key of an object once", str(error)) from error
     except (ValueError, RecursionError) as error:

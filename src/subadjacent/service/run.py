@@ -95,11 +95,10 @@ def _allow_files(connections: int) -> None:
 
 def _bind(settings: Settings) -> socket.socket:
     host, port = settings.address
-    is_6 = ":" in host
-    family = socket.AF_INET6 if is_6 else socket.AF_INET
     try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         bound = socket.create_server(
-            (host, port), family=family, backlog=BACKLOG, dualstack_ipv6=is_6
+            (host, port), family=family, backlog=BACKLOG, dualstack_ipv6=family == socket.AF_INET6
         )
     except OSError as error:
         # Python adds the address, which stands there already

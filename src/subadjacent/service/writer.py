@@ -62,20 +62,13 @@ class Changes:
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """Queued work, or a push of rows, and the future of its result."""
+    """Queued work, such as to finish a push of rows, and the future of its result."""
 
     future: asyncio.Future[Any]
-    work: Callable[[Changes], Any] | Push
+    work: Callable[[Changes], Any]
     rows: int = 0
+    push: Push | None = None
     since: float = field(default_factory=clock.monotonic)
-    call: ScoreCall | None = None
-    scored: ScoredRows | Exception | None = None
-
-    def run(self, changes: Changes) -> Any:
-        """Do the work, or write the scored rows."""
-        if callable(self.work):
-            return self.work(changes)
-        return self.work.finish(changes, self.call, self.scored)
 
 
 Done = list[tuple[Task, Any, Refusal | None]]
@@ -141,7 +134,7 @@ class Writer:
 
     async def push(self, push: Push, rows: int, *, patient: bool = False) -> dict[str, Any]:
         """Score and write a push; return its record once committed."""
-        task = Task(self._loop.create_future(), push, rows)
+        task = Task(self._loop.create_future(), push.finish, rows, push)
         found: dict[str, Any] = await self._add(task, patient=patient)
         return found
 
@@ -203,7 +196,7 @@ class Writer:
             # of what is patient, one task at a time
             for queue, most in ((self._urgent, MAX_GROUP_TASKS), (self._patient, 1)):
                 for _ in range(min(most, MAX_GROUP_TASKS - len(group), len(queue))):
-                    name = None if callable(queue[0].work) else queue[0].work.name
+                    name = None if queue[0].push is None else queue[0].push.name
                     may_join = name is None or names.isdisjoint((None, name))
                     if rows >= MAX_GROUP_ROWS or not may_join:
                         break
@@ -227,17 +220,15 @@ class Writer:
         self._loop.call_soon_threadsafe(self._deliver, done, changes)
 
     def _score(self, group: list[Task], changes: Changes) -> None:
-        """Score the rows of all pushes in one call; each task gets its result or error."""
-        calls: dict[Task, ScoreCall] = {}
-        for task in group:
-            if callable(task.work):
-                continue
+        """Score the rows of all pushes in one call; each push gets its result or error."""
+        calls: dict[Push, ScoreCall] = {}
+        for push in (task.push for task in group if task.push is not None):
             try:
-                task.call = task.work.prepare(self._tables)
+                push.prepare(self._tables)
             except Exception as error:
-                task.scored = error
-            if task.call is not None:
-                calls[task] = task.call
+                push.scored = error
+            if push.call is not None:
+                calls[push] = push.call
         if not calls:
             return
         # whatever happens from here on, their streams may be ahead of the tables
@@ -246,17 +237,17 @@ class Writer:
             scored = self._score_calls(list(calls.values()))
         except Refusal as refusal:
             scored = [refusal] * len(calls)
-        for task, found in zip(calls, scored, strict=True):
-            task.scored = found
+        for push, found in zip(calls, scored, strict=True):
+            push.scored = found
 
     def _run_task(self, task: Task, group: Changes) -> tuple[Any, Refusal | None]:
         """Run one task; if it fails, undo only its own changes."""
         own = Changes(self._tables)
-        if task.call is not None:
-            own.touched.add(task.call.key)
+        if task.push is not None and task.push.call is not None:
+            own.touched.add(task.push.call.key)
         self._tables.execute("savepoint task")
         try:
-            result = task.run(own)
+            result = task.work(own)
         except sqlite3.Error:
             group.add(own)
             raise

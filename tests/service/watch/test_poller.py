@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -342,7 +343,7 @@ def test_a_failure_of_the_service_is_reported_and_rows_are_pushed_again(
 
 def test_a_wrong_query_is_refused_in_the_server_s_words(past: Past) -> None:
     async def ask() -> None:
-        async with PrometheusAPI(settings(past.server.url, "plant_load{")) as api:
+        async with aclosing(PrometheusAPI(settings(past.server.url, "plant_load{"))) as api:
             await api.read("plant_load{", past.at(0), past.at(1), 1_000)
 
     with pytest.raises(ReadFailure, match="parse error") as found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 
 from subadjacent.service.jobs import Jobs
 from subadjacent.service.registry import SeriesRegistry
@@ -22,3 +22,7 @@ async def _jobs(request: Request) -> Jobs:
 
 Registry = Annotated[SeriesRegistry, Depends(_registry)]
 RunningJobs = Annotated[Jobs, Depends(_jobs)]
+
+SeriesFilter = Annotated[
+    str | None, Query(max_length=200, description="Name of the series; by default all series.")
+]

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from subadjacent.service.alarm_store import find_alarm
 from subadjacent.service.alarm_store import list_alarms as read_alarms
 from subadjacent.service.answers import PROBLEMS
-from subadjacent.service.routes import Registry
+from subadjacent.service.routes import Registry, SeriesFilter
 from subadjacent.service.schemas import Acknowledge, AlarmList, AlarmRecord, Key
 
 DEFAULT_LIMIT = 100
@@ -23,9 +23,7 @@ router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 @router.get("", response_model=AlarmList)
 async def list_alarms(
     registry: Registry,
-    series: Annotated[
-        str | None, Query(max_length=200, description="Name of the series; by default all series.")
-    ] = None,
+    series: SeriesFilter = None,
     state: Annotated[Literal["open", "closed", "all"], Query(description="Which of them.")] = "all",
     limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = DEFAULT_LIMIT,
     before: Annotated[

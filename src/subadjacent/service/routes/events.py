@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS
-from subadjacent.service.routes import Registry
+from subadjacent.service.routes import Registry, SeriesFilter
 
 router = APIRouter(tags=["events"], responses=PROBLEMS)
 
@@ -24,9 +24,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 @router.get("/api/events", response_class=Response, responses=STREAM)
 async def events(
     registry: Registry,
-    series: Annotated[
-        str | None, Query(max_length=200, description="Name of the series; by default all series.")
-    ] = None,
+    series: SeriesFilter = None,
 ) -> Response:
     """Listen to all series, or to one."""
     return registry.listeners.stream(series)
