@@ -332,9 +332,9 @@ def test_an_address_is_of_this_machine_or_not() -> None:
 def test_settings_that_are_wrong_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     for text, sentence in (
-        ("limits = 3", "limits input should be a valid dictionary"),
+        ("limits = 3", "limits must be a valid dictionary"),
         ("[limits]\nrow = 3", "limits.row is no setting"),
-        ("[limits]\nrows = 0", "limits.rows input should be greater"),
+        ("[limits]\nrows = 0", "limits.rows must be greater"),
         ("[[webhooks]]\nurl = 'ftp://x'", "webhooks.0.url"),
         ("= 3", "must be TOML"),
     ):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from subadjacent.errors import SubAdjacentError
 from subadjacent.service.problems import refusal_of
 from subadjacent.service.schemas import Problem
+from subadjacent.service.settings import rule_of
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def respond_to(error: Exception) -> Response:
 def describe_fault(fault: Mapping[str, Any]) -> str:
     """A fault that the framework found in a request, as one sentence of ours."""
     _, *path = fault["loc"]
-    kind, rule = fault["type"], str(fault["msg"])
+    kind = fault["type"]
     if kind == "json_invalid":
         return f"the body must be JSON; {fault.get('ctx', {}).get('error', 'it cannot be read')}"
     if not path or kind == "model_attributes_type":
@@ -60,8 +60,7 @@ def describe_fault(fault: Mapping[str, Any]) -> str:
         return f"{name} is missing"
     if kind == "extra_forbidden":
         return f"{name} is not known here"
-    rule = re.sub("^(Input|String|Value) should ", "must ", rule)
-    return f"{name} {rule}; got {str(fault['input'])[:MAX_SHOWN]!r}"
+    return f"{name} {rule_of(fault)}; got {str(fault['input'])[:MAX_SHOWN]!r}"
 
 
 def add_problems(app: FastAPI) -> None:
