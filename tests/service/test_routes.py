@@ -11,13 +11,17 @@ from typing import Any
 
 import polars as pl
 
-from live_service import CHANNELS, LiveService, alike, as_csv, rows_of, until, with_a_jump
+from live_service import (
+    CHANNELS,
+    LiveService,
+    alike,
+    as_csv,
+    rows_of,
+    until,
+    with_a_jump,
+    without_keys,
+)
 from subadjacent.service.database import connect_reader
-
-
-def without_keys(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Answers of different series alike: keys of alarms differ."""
-    return [one | {"alarm": one["alarm"] is not None} for one in answers]
 
 
 def test_every_format_gives_the_same_answers(service: LiveService) -> None:
@@ -379,10 +383,3 @@ def test_a_clock_that_jumped_ahead_does_not_make_all_rows_late(service: LiveServ
     assert [answer.status for answer in answers] == [200, 200, 422, 200]
     assert "put the sender's clock right" in answers[2].json["error"]
     assert service.get("/api/series/jumped")["rows"] == 3
-
-
-def test_a_csv_file_that_is_damaged_is_not_called_by_its_path(service: LiveService) -> None:
-    answer = service.ask("POST", "/api/series/damaged/rows", b"time,a\n1,x\n", "text/csv")
-    assert answer.status == 422
-    assert "the body" in answer.json["error"]
-    assert "body-" not in answer.json["error"]

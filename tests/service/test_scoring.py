@@ -107,32 +107,6 @@ def test_the_process_that_scores_ends_with_a_service_that_is_killed(tmp_path: Pa
         until(lambda: not Path(f"/proc/{key}").exists())
 
 
-@pytest.mark.sweep
-def test_wide_rows_of_many_series_at_once_are_all_accepted(service: LiveService) -> None:
-    names = [f"wide-{n}" for n in range(16)]
-
-    def push(name: str) -> list[int]:
-        accepted = []
-        for first in (0, 4):
-            times = range(first, first + 4)
-            sent = [{"time": time} | {f"c{n}": time + n for n in range(500)} for time in times]
-            accepted.append(service.push(name, sent)["taken"])
-        return accepted
-
-    with ThreadPoolExecutor(len(names)) as pool:
-        assert list(pool.map(push, names)) == [[4, 4]] * len(names)
-
-
-def test_clients_that_push_to_one_series_at_once_are_all_answered(service: LiveService) -> None:
-    def push(count: int) -> set[int]:
-        body = [{"a": float(row % 7), "b": 2.0} for row in range(count)]
-        return {service.ask("POST", "/api/series/both/rows", body).status for _ in range(20)}
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(push, [100, 1, 100, 1])) == [{200}] * 4
-    assert service.get("/api/series/both")["rows"] == 20 * 202
-
-
 def test_many_series_that_begin_at_once_have_their_own_rows(service: LiveService) -> None:
     names = [f"new-{n}" for n in range(60)]
 

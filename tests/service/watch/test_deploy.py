@@ -61,17 +61,6 @@ def test_the_dashboard_asks_whatever_server_is_chosen() -> None:
     assert used <= {*variables, "__rate_interval", "__all"}
 
 
-def test_panels_do_not_lie_on_each_other() -> None:
-    taken: set[tuple[int, int]] = set()
-    for panel in DASHBOARD["panels"]:
-        at = panel["gridPos"]
-        cells = {(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])}
-        assert not cells & taken
-        assert at["x"] + at["w"] <= 24
-        taken |= cells
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
-
-
 TESTS = """
 rule_files: [{rules}]
 evaluation_interval: 1m
