@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from textwrap import fill
 from typing import Any
 
@@ -101,7 +100,7 @@ def figure_series(
     explainer = Explainer.of(series, evidence, assessment.habits[number], judgement.anomalous)
     listed = trace_names([evidence]) if traces else ()
     below = [(in_words(name), evidence.traces[name]) for name in listed]
-    with _styled():
+    with mpl.rc_context(STYLE):
         heights = [2.0] * len(names) + [1.0] * len(below) + [1.4]
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
@@ -214,12 +213,6 @@ def _runs(marks: Any) -> list[tuple[int, int]]:
 def _chosen(series: TrainSeries, alarms: Sequence[Alarm]) -> list[str]:
     explained = [alarms[number] for number in by_severity(alarms) if alarms[number].causes]
     return [explained[0].causes[0].channel if explained else series.channels[0]]
-
-
-@contextmanager
-def _styled() -> Iterator[None]:
-    with mpl.rc_context(STYLE):
-        yield
 
 
 def _stack(heights: list[float]) -> tuple[Figure, list[Axes]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -71,7 +72,7 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
         facts["From"], facts["To"] = times[0].name(0), times[0].name(rows - 1)
     if times[0].kind == "time":
         hours = times[0].offset
-        facts["Clock"] = f"UTC{_signed(hours.total_seconds())}" if hours is not None else "as given"
+        facts["Clock"] = "as given" if hours is None else str(timezone(hours))
     intervals = sorted(
         {one_series.interval for one_series in series if one_series.interval is not None}
     )
@@ -195,11 +196,6 @@ def _about_training(detector: BaseDetector) -> list[str]:
 
 def _gaps(series: Sequence[TrainSeries]) -> int:
     return sum(len(one_series.starts) - 1 for one_series in series)
-
-
-def _signed(seconds: float) -> str:
-    sign, minutes = "-" if seconds < 0 else "+", round(abs(seconds) / 60)
-    return f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"
 
 
 def _plain(value: Any) -> str:
