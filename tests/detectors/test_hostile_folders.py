@@ -103,11 +103,11 @@ def test_a_matrix_of_all_pairs_of_points_bounds_the_window(network: Path, tmp_pa
 
 
 def test_no_matrix_of_a_long_window_is_formed_to_be_looked_at(network: Path, plant: Plant) -> None:
-    entity = load(network)._fitted().entity
-    first, matrix = entity.attention_around(plant.test[:30], 13)
+    model = load(network)._fitted()
+    first, matrix = model.attention_around(plant.test[:30], 13)
     assert (first, matrix.shape) == (12, (12, 12))
     with pytest.raises(InputError, match="at most 5,000 points for attention to be looked at"):
-        replace(entity, window=5_001).attention_around(plant.test[:30], 13)
+        replace(model, window=5_001).attention_around(plant.test[:30], 13)
 
 
 def test_arrays_of_anything_but_finite_numbers_are_refused(network: Path, tmp_path: Path) -> None:

@@ -173,9 +173,10 @@ def upgraded(kind: Any, parameters: dict[str, Any]) -> tuple[Any, dict[str, Any]
             for name in OF_NETWORK:
                 parameters.pop(name, None)
         else:
-            kind = "SubAdjacentHybridDetector"
-            parameters["size"] = size
-            parameters.pop("lookahead", None)
+            raise ModelFileError(
+                "it is a default with a network, which version 0.3 no longer has: fit the detector "
+                "anew"
+            )
     if "budget" in parameters:
         parameters["max_training_time"] = parameters.pop("budget")
     return kind, parameters

@@ -88,12 +88,12 @@ class NetworkDetector(SeededDetector):
     @property
     def network_(self) -> Network:
         """The trained network; all entities share it."""
-        return self._fitted().entity.network
+        return self._fitted().network
 
     @property
     def window_(self) -> int:
         """Points in a window."""
-        return self._fitted().entity.window
+        return self._fitted().window
 
     @property
     def history_(self) -> Sequence[Epoch]:
@@ -113,7 +113,7 @@ class NetworkDetector(SeededDetector):
         start, stop = next(bounds for bounds in series.segments if bounds[0] <= row < bounds[1])
         model = self.models_.of(series.entity)
         assert isinstance(model, NeuralModel)
-        first, matrix = model.entity.attention_around(series.values[start:stop], row - start)
+        first, matrix = model.attention_around(series.values[start:stop], row - start)
         return start + first, matrix
 
     def _fitted(self) -> NeuralModel:
@@ -131,5 +131,5 @@ class NetworkDetector(SeededDetector):
         models = super()._restore(state, device)
         assert isinstance(models.pooled, NeuralModel)
         # in place: the models of all entities share it
-        models.pooled.entity.network.to(resolve_device(device))
+        models.pooled.network.to(resolve_device(device))
         return models
