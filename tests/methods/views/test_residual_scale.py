@@ -123,8 +123,6 @@ def test_what_does_not_matter_is_told_by_the_floor_by_hand() -> None:
     found = surprise(never, np.full((200, 1), 0.2))[60:-60]
     wanted = math.log1p(4 / SOFTNESS) + SPREAD_WEIGHT * math.log(4)
     np.testing.assert_allclose(found, wanted)
-    # the floor goes along
-    assert never.indifferent_to_spread().floor == 0.01
     rows = JointScale(np.zeros(2 * len(SCALES)), 0.01)
     found = joint(rows, np.full((200, 2), 0.2))[60:-60]
     np.testing.assert_allclose(found, math.log1p(4 / JOINT_SOFTNESS))
@@ -155,15 +153,6 @@ def test_means_of_few_rows_that_stay_put_are_held_back_as_noise_is() -> None:
     found = surprise(scale, np.ones((10, 1)), 0)[-1].item()
     wanted = np.log1p(np.array([1, 1, 10 / 40]) / SOFTNESS).mean()
     assert found == pytest.approx(wanted)
-
-
-def test_who_is_indifferent_to_spread_takes_none_for_a_surprise() -> None:
-    scale = ChannelScale(np.full((len(SCALES), 1), 0.5), np.full(1, 0.5))
-    rows = 30 * np.random.default_rng(0).normal(size=(60, 1))
-    deaf = ChannelScale(scale.squares, np.full(1, 1e9))
-    indifferent = surprise(scale.indifferent_to_spread(), rows)
-    np.testing.assert_array_equal(indifferent, surprise(deaf, rows))
-    assert (indifferent < surprise(scale, rows)).all()
 
 
 @pytest.mark.parametrize("lookahead", [0, 5])

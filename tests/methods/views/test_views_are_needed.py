@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -82,8 +83,8 @@ def test_the_spread_catches_a_noise_that_has_tripled() -> None:
         forecasting={
             name: replace(
                 view,
-                alone=view.alone.indifferent_to_spread(),
-                across=view.across.indifferent_to_spread(),
+                alone=replace(view.alone, spread=np.full(2, 1e9)),
+                across=replace(view.across, spread=np.full(2, 1e9)),
             )
             for name, view in learned.forecasting.items()
         },
@@ -121,10 +122,12 @@ def test_a_part_that_is_but_noise_of_any_size_costs_little(
         for one in known
     ]
 
-    def ranking(factors: list[float]) -> float:
+    def ranking(factors: Sequence[float] | NDArray[np.float64]) -> float:
         weights = np.array([own.part.weight * own.assessed for own in there])
         surprise = np.array([own.surprise.mean(axis=1) for own in there])
-        means = (np.array(factors)[:, None] * weights * surprise).sum(axis=0) / weights.sum(axis=0)
+        means = (np.asarray(factors)[:, None] * weights * surprise).sum(axis=0) / weights.sum(
+            axis=0
+        )
         return float(average_precision_score(frozen, smoothed(means, 20, None)))
 
     scores = smoothed(combined(entity, rows).rows, 20, None)
