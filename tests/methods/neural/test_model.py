@@ -135,26 +135,6 @@ def fitted(method: NeuralMethod, rows: np.ndarray) -> NeuralModel:
     return model
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"temperature": 5.0, "dynamic": "trailing"},
-        {"scoring_stride": 7, "smoothing": 4},
-        {"temperature": 5.0, "dynamic": "printed", "scoring_stride": 10},
-    ],
-    ids=str,
-)
-def test_a_score_depends_on_the_rows_within_reach_alone(rows: np.ndarray, settings: Any) -> None:
-    model = fitted(SubAdjacentMethod(**SMALL, **settings), rows)
-    whole = model.assess(rows[:300]).score
-    before, after, every = model.reach
-    assert after is not None
-    for row in (130, 147, 161):
-        first = max(row - before, 0) // every * every
-        part = model.assess(rows[first : row + after + 1]).score
-        assert part[row - first] == pytest.approx(whole[row], rel=1e-3)
-
-
 def test_the_network_learns_what_it_can(rows: np.ndarray) -> None:
     shifted = np.concatenate([rows[:800] + 3, rows[800:]])
     model = fitted(LevelMethod(window=20, epochs=5, learning_rate=0.05, batch_size=8), shifted)
