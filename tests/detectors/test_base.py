@@ -89,12 +89,6 @@ def test_probability_is_a_half_at_the_threshold(
     np.testing.assert_array_equal(probabilities[:, 1] > 0.5, above)
 
 
-def test_fit_predict_is_fit_and_then_predict(plant: Plant) -> None:
-    np.testing.assert_array_equal(
-        SubAdjacentDetector().fit_predict(plant.train), fit(plant.train).predict(plant.train)
-    )
-
-
 def test_the_threshold_may_be_changed_after_fitting(plant: Plant) -> None:
     detector = fit(plant.train, lookahead=0, adapt_after=None)
     assert detector.decision.score.rule is not None

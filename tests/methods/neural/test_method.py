@@ -96,15 +96,6 @@ def test_a_packed_fleet_comes_back_with_one_network(kind: Any, plant: Plant) -> 
     assert again.of("1").network is again.of("5").network
 
 
-def test_one_series_without_a_name_is_packed_too(plant: Plant) -> None:
-    method = SubAdjacentMethod(**SMALL)
-    models = method.fit([TrainSeries(plant.train)], CPU).models
-    again = method.unpack(method.pack(models), 4, [])
-    np.testing.assert_array_equal(
-        models.pooled.assess(plant.test).score, again.pooled.assess(plant.test).score
-    )
-
-
 def _weights(arrays: dict[str, Any], _facts: dict[str, Any]) -> None:
     name = next(name for name in arrays if name.startswith("network."))
     arrays[name] = arrays[name][:-1]
