@@ -73,16 +73,6 @@ def test_an_assessment_shows_what_led_to_the_scores(
     assert correlation > 0.5
 
 
-def test_attention_around_a_row_is_that_of_the_window_it_is_scored_by(
-    fitted: SubAdjacentTransformerDetector, plant: Plant
-) -> None:
-    (series,) = fitted.assess(plant.test).series
-    first, matrix = fitted.attention_around(series, 107)
-    assert first == 100
-    assert matrix.shape == (20, 20)
-    np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-4)
-
-
 def test_a_gap_in_the_clock_is_never_bridged_by_a_window(plant: Plant) -> None:
     times = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(1000), unit="min")
     later = times[:500].append(times[500:] + pd.Timedelta("3h"))

@@ -10,7 +10,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.method import SeededDetector, choose_seed
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.neural.defaults import Auto
@@ -104,17 +103,6 @@ class NetworkDetector(SeededDetector):
     def usual_error_(self) -> NDArray[Any]:
         """Each channel's mean error on held-out rows, in standardised units."""
         return self._fitted().calibration.errors
-
-    def attention_around(self, series: TrainSeries, row: int) -> tuple[int, NDArray[Any]]:
-        """The attention of the window that scores a row: its first row, and A[query, key].
-
-        The mean over heads and layers.
-        """
-        start, stop = next(bounds for bounds in series.segments if bounds[0] <= row < bounds[1])
-        model = self.models_.of(series.entity)
-        assert isinstance(model, NeuralModel)
-        first, matrix = model.attention_around(series.values[start:stop], row - start)
-        return start + first, matrix
 
     def _fitted(self) -> NeuralModel:
         # AttributeError, as scikit-learn asks which attributes there are

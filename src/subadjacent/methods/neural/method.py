@@ -63,33 +63,8 @@ class NeuralMethod(Method):
     A subclass names the network's class and says in ``configure`` how its own fields make up the
     network's settings.
 
-    Parameters
-    ----------
-    window
-        Points in a window. "auto": 100, or a quarter of the rows when there are under 400.
-    epochs, patience
-        Train at most ``epochs`` passes; stop after ``patience`` without improvement on the
-        held-out rows. With 0 epochs the network keeps its initial weights.
-    batch_size, learning_rate
-        "auto" follows the number of windows, and the network.
-    decay
-        Factor on the learning rate after every epoch.
-    stride
-        Rows from one training window to the next. "auto" aims at 4,000 windows an epoch.
-    validation_fraction
-        Share of the training rows, at the end, held out for stopping and calibration.
-    max_training_time
-        Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
-    temperature, block, smoothing, dynamic
-        See ``PaperScore``; as they are here, a row's score is its mean error.
-    scoring_stride
-        Rows from one judged window to the next; the window's length when None.
-    memory
-        Scores that the trailing form of Eq. 7 compares with.
-    clip
-        Standardised values beyond this are cut.
-    checkpoint
-        File to keep the training's state in; a run that finds it there continues from it.
+    Settings are those of ``NetworkDetector`` and ``PaperScore``; as they are here, a row's score is
+    its mean error. Eq. 7 compares it with ``memory`` scores.
     """
 
     window: int | Auto = "auto"
