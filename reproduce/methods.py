@@ -37,8 +37,6 @@ RIVALS = tuple(
     if entry.module.startswith(("rivals.", "adapters.")) and name not in METHODS
 )
 METHODS |= {name: (name, {}) for name in RIVALS}
-# detectors that are gone: their committed rows are shown, and no more are made
-RETIRED = frozenset({"default-network"})
 
 
 def build(run: Run, device: str) -> BaseDetector:

@@ -22,7 +22,6 @@ from reproduce.catalogue import (
 )
 from reproduce.datasets import KINDS, data_of, fingerprint_of, title_of
 from reproduce.figures import arrays_file
-from reproduce.methods import RETIRED
 from reproduce.results import Results
 from reproduce.run import CLEAN, PROTOCOLS, PUBLISHED, Run
 from subadjacent.errors import DataNotFound, InputError, require_whole
@@ -161,12 +160,7 @@ def make_plan(
         selection = replace(selection, datasets=_default_datasets(near, selection.quick))
     shown = _shown(selection, results)
     tables = [table(name) for name in names if name in TABLES]
-    runs = [
-        needed
-        for definition in tables
-        for needed in definition.runs(selection)
-        if run and needed.detector not in RETIRED
-    ]
+    runs = [needed for definition in tables for needed in definition.runs(selection)] if run else []
     _refuse_other_data(runs, results, root)
     missing = results.missing(runs)
     for needed in missing:
