@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -137,24 +136,6 @@ def test_few_rows_are_enough() -> None:
     assert np.isfinite(scores).all()
 
 
-# ---- entities
-
-
-def test_entities_have_models_of_their_own_and_a_stranger_gets_the_common_one() -> None:
-    fast, slow = waves(1200), np.sin(np.arange(1200)[:, None] / [40.0, 50.0, 60.0])
-    detector = SubAdjacentDetector().fit({"fast": fast, "slow": slow})
-    assert set(detector.models_.by_entity) == {"fast", "slow"}
-    normal = detector.decision_function({"fast": waves(400, seed=7)})["fast"]
-    swapped = detector.decision_function({"slow": waves(400, seed=7)})["slow"]
-    assert np.median(swapped) > 2 * np.median(normal)
-    alone = SubAdjacentDetector().fit({"fast": fast})
-    np.testing.assert_array_equal(
-        normal, alone.decision_function({"fast": waves(400, seed=7)})["fast"]
-    )
-    stranger = detector.decision_function({"new": waves(400, seed=8)})["new"]
-    assert np.isfinite(stranger).all()
-
-
 # ---- folders
 
 
@@ -172,24 +153,3 @@ def test_a_saved_fleet_scores_the_same(lookahead: int | str, tmp_path: Path) -> 
     wanted, found = detector.decision_function(rows), again.decision_function(rows)
     for name in rows:
         np.testing.assert_array_equal(found[name], wanted[name])
-
-
-# ---- parameters
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"near": 0}, "near must be"),
-        ({"near": 9, "far": 4}, "near <= far"),
-        ({"smoothing": 0}, "smoothing must be"),
-        ({"lookahead": "none"}, "lookahead must be 'full' or a whole number"),
-        ({"lookahead": -1}, "lookahead must be a whole number of at least 0; got -1"),
-        ({"fill_limit": -1}, "fill_limit must be"),
-        ({"contamination": 0.9}, "contamination must be 'auto', a share .*; got 0.9"),
-        ({"contamination": "1/week"}, "interval must be known"),
-    ],
-)
-def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        SubAdjacentDetector(**parameters).fit(waves(200))

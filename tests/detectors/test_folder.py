@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import subadjacent
@@ -103,15 +102,6 @@ def test_everything_learned_comes_back(folder: Path, detector: SubPCADetector) -
     assert after.arrays.keys() == before.arrays.keys()
     for name, array in before.arrays.items():
         np.testing.assert_array_equal(after.arrays[name], array)
-
-
-def test_channel_names_that_differ_from_the_datas_are_refused(plant: Plant, tmp_path: Path) -> None:
-    frame = pd.DataFrame(plant.train, columns=["flow", "heat", "load", "wear"])
-    SubPCADetector(**SMALL).fit(frame).save(tmp_path / "model")
-    loaded = load(tmp_path / "model")
-    assert list(loaded.feature_names_in_) == ["flow", "heat", "load", "wear"]
-    with pytest.raises(InputError, match=r"feature names should match(.|\n)*unseen(.|\n)*- warmth"):
-        loaded.decision_function(frame.rename(columns={"heat": "warmth"}))
 
 
 def test_a_newer_folder_replaces_an_older_one(folder: Path, plant: Plant) -> None:
