@@ -203,11 +203,10 @@ def test_demo_shows_the_whole_way(command: Run, tmp_path: Path) -> None:
 
 def test_a_detector_with_a_network_takes_its_options(command: Run, plant: Path) -> None:
     command(
-        "fit", plant, "-o", "model", "--detector", "hybrid", "--max-training-time", "1s",
+        "fit", plant, "-o", "model", "--detector", "usad", "--max-training-time", "1s",
         "--seed", "5", "--device", "cpu",
     )  # fmt: skip
     parameters = json.loads(command("info", "model").stdout)["parameters"]
-    assert parameters["size"] == "small"
     assert parameters["random_state"] == 5
     assert parameters["max_training_time"] == "1s"
 
