@@ -106,7 +106,8 @@ class _Findings(NamedTuple):
         (judged,) = assessment.judgements
         (normal,) = detector.held_out_scores_
         tested = (judged.scores - judged.rows.shift)[fitted:]
-        return cls(judged, assessment.alarms(), worst_of(normal, tested))
+        # a plain list: the alarms alone are kept, not what they were assessed by
+        return cls(judged, list(assessment.alarms()), worst_of(normal, tested))
 
 
 class _EntityResult(NamedTuple):

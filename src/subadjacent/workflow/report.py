@@ -55,6 +55,7 @@ def build_page(
     *,
     title: str,
     notes: Sequence[str] = (),
+    remarks: Sequence[str] = (),
     fitted: Fitted = None,
     watch: Watch = ignore,
 ) -> str:
@@ -88,5 +89,6 @@ def build_page(
         fitted=fitted,
         metrics=metrics,
         facts=facts,
+        remarks=remarks,
         watch=watch,
     )
