@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
+import logging
 import os
 import pty
 import struct
@@ -15,8 +17,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from running import COMMAND, Run
+from running import COMMAND
 from subadjacent.cli.alarm_table import MAX_WARNINGS, print_warnings
+from subadjacent.cli.held_warnings import held_warnings
 
 LONG = "an endless name " * 15
 COLOR = "\x1b[3"  # how the escape of a coloured text begins
@@ -39,10 +42,12 @@ def shown(folder: Path, *arguments: str, columns: int = 100, **environment: str)
     """Run the command with standard output and error on a terminal of so many columns."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    # a size that the environment names would win
+    others = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
     process = subprocess.Popen(
         [COMMAND, *arguments],
         cwd=folder, stdin=follower, stdout=follower, stderr=follower,
-        env={**os.environ, "TERM": "xterm-256color", **environment},
+        env={**others, "TERM": "xterm-256color", **environment},
     )  # fmt: skip
     os.close(follower)
     text = b""
@@ -105,12 +110,26 @@ def test_detect_ends_with_the_report_and_the_warnings(found: Path) -> None:
     assert "wrote" not in quiet
 
 
-def test_warnings_held_back_are_shown_where_the_work_fails(command: Run, tmp_path: Path) -> None:
-    # text in the labels is warned of; then there are too few rows to fit on
-    (tmp_path / "few.csv").write_text("flow,label\n" + "1,x\n2,y\n")
-    done = command("detect", "few.csv", "--format", "table", code=1)
-    assert "there are no labels" in done.stderr or "label" in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("error: ")
+def test_warnings_held_back_are_shown_where_the_work_fails() -> None:
+    shown, log = io.StringIO(), logging.getLogger("subadjacent.held")
+    handler = logging.StreamHandler(shown)
+    logging.getLogger().addHandler(handler)
+    try:
+        with held_warnings(hold=True) as messages:
+            log.warning("few rows\nand a gap")
+            log.error("a broken disk")
+        assert messages == ["few rows", "and a gap"]
+        assert shown.getvalue() == "a broken disk\n"
+        with pytest.raises(KeyboardInterrupt), held_warnings(hold=True):
+            log.warning("few rows")
+            raise KeyboardInterrupt
+        assert shown.getvalue() == "a broken disk\nfew rows\n"
+        with held_warnings(hold=False) as messages:
+            log.warning("a gap")
+        assert messages == ["a gap"]
+        assert shown.getvalue().endswith("a gap\n")
+    finally:
+        logging.getLogger().removeHandler(handler)
 
 
 def test_three_warnings_are_enough(capsys: pytest.CaptureFixture[str]) -> None:

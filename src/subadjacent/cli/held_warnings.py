@@ -15,7 +15,7 @@ class HeldWarnings(logging.Filter):
 
     def __init__(self, *, hold: bool) -> None:
         super().__init__()
-        self._hold = hold
+        self.hold = hold
         self.records: list[logging.LogRecord] = []
         self.messages: list[str] = []
 
@@ -23,9 +23,11 @@ class HeldWarnings(logging.Filter):
         """Whether to show a record now."""
         if record.levelno != logging.WARNING:
             return True
-        self.records.append(record)
-        self.messages += record.getMessage().splitlines()
-        return not self._hold
+        # once, however many handlers there are
+        if record not in self.records:
+            self.records.append(record)
+            self.messages += record.getMessage().splitlines()
+        return not self.hold
 
 
 @contextmanager
@@ -39,7 +41,7 @@ def held_warnings(*, hold: bool) -> Iterator[list[str]]:
     try:
         yield held.messages
     except BaseException:
-        for handler in handlers if held._hold else ():
+        for handler in handlers if held.hold else ():
             for record in held.records:
                 handler.emit(record)
         raise
