@@ -120,9 +120,8 @@ def test_warnings_held_back_are_shown_where_the_work_fails() -> None:
             log.error("a broken disk")
         assert messages == ["few rows", "and a gap"]
         assert shown.getvalue() == "a broken disk\n"
-        with pytest.raises(KeyboardInterrupt), held_warnings(hold=True):
-            log.warning("few rows")
-            raise KeyboardInterrupt
+        with pytest.raises(KeyboardInterrupt):
+            _interrupted(log)
         assert shown.getvalue() == "a broken disk\nfew rows\n"
         with held_warnings(hold=False) as messages:
             log.warning("a gap")
@@ -130,6 +129,12 @@ def test_warnings_held_back_are_shown_where_the_work_fails() -> None:
         assert shown.getvalue().endswith("a gap\n")
     finally:
         logging.getLogger().removeHandler(handler)
+
+
+def _interrupted(log: logging.Logger) -> None:
+    with held_warnings(hold=True):
+        log.warning("few rows")
+        raise KeyboardInterrupt
 
 
 def test_three_warnings_are_enough(capsys: pytest.CaptureFixture[str]) -> None:
