@@ -67,7 +67,7 @@ def test_repeats_are_folded_under_the_first_by_hand(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COLUMNS", "90")
     third = replace(second, number=3, first=5, last=5)
     more = Alarms([first, second, third], by_hand())
-    assert "and 2 more until row 5; the worst row 4, " in repr(more)
+    assert "and 2 more until row 5; the worst at row 4, " in repr(more)
 
 
 def test_an_assessment_prints_short_and_is_a_table_in_a_notebook() -> None:

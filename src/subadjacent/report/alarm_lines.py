@@ -81,9 +81,10 @@ def _repeats(first: AlarmRow, rows: list[AlarmRow]) -> str:
     counted = "once more, " if len(rows) == 1 else f"{len(rows):,} more until "
     text = f"and {counted}{rows[-1].when}"
     worst = max(rows, key=lambda row: row.alarm.severity)
-    if worst.alarm.severity <= first.alarm.severity:
+    # no worse as far as a reader sees
+    if worst.alarm.severity <= first.alarm.severity or worst.severity == first.severity:
         return text
-    place = f"the worst {worst.when}, " if len(rows) > 1 else ""
+    place = f"the worst at {worst.when}, " if len(rows) > 1 else ""
     return f"{text}; {place}severity {worst.severity}: {worst.alarm.sentence}"
 
 
