@@ -9,41 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from detectors.hand import DECISION, by_hand
 from detectors.waves import waves
 from subadjacent import SubAdjacentDetector
-from subadjacent.data.entities import PerEntity
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
-from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import learn_profiles
-from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.extremes import Tail
-from subadjacent.decision.normal import NormalScores
-from subadjacent.decision.severity_stream import TraceThreshold
-from subadjacent.decision.threshold import Quantile
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
-
-NORMAL = NormalScores(1.0, 2.0, 0.5, 4, Tail(2.0, 0.0, 1.0, 0.01))
-# of a share of rows, every run is an event
-DECISION = Decision(TraceThreshold(2.0, Quantile(0.99), PerEntity(NORMAL, {})), None, None)
-
-
-def by_hand(
-    score: Any = (1.0, 2.0, 3.0, 1.0, 5.0, 1.0),
-    blur: int = 0,
-    expected: bool = True,
-    decision: Decision = DECISION,
-) -> Assessment:
-    """Six rows of two channels; the threshold is 2, a typical row scores 1."""
-    score = np.array(score)
-    rows = np.arange(2.0 * len(score)).reshape(-1, 2)
-    by_channel = np.column_stack([score, 10 * score])
-    evidence = Evidence(score, by_channel, rows + 100 if expected else None, {"level": score / 2})
-    judgement = decision.decide(evidence, blur=blur)
-    habits = learn_profiles(TrainSeries(rows))
-    return Assessment(read(rows), (evidence,), (judgement,), (habits,))
 
 
 def test_everything_is_read_off_the_evidence_by_hand() -> None:
@@ -98,7 +72,8 @@ def test_a_model_that_does_not_fit_is_named_by_hand() -> None:
     evidence = tuple(Evidence(score, score[:, None], None, {}) for score in scores)
     judgements = tuple(map(DECISION.decide, evidence))
     habits = tuple(learn_profiles(one) for one in table.series)
-    assert Assessment(table, evidence, judgements, habits).misfits == ["b", "c"]
+    detector = SubAdjacentDetector()
+    assert Assessment(table, evidence, judgements, habits, detector).misfits == ["b", "c"]
     assert by_hand((9.0,) * 6).misfits == [None]
     assert by_hand((9.0,) * 3).misfits == by_hand().misfits == []
 

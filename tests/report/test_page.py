@@ -25,6 +25,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
+from subadjacent.report.headline import headline
 from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segments
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
@@ -45,19 +46,15 @@ def test_a_page_fetches_nothing_and_its_headline_says_how_many_where_and_when(
     assert not re.search(r"""<(?:script|link|img|iframe)[^>]*(?:src|href)\s*=""", text)
     assert not re.search(r"https?:|url\(|@import", own(text))
     assert "default-src 'none'" in text
-    worst = max(alarms, key=lambda alarm: alarm.severity)
-    heading = re.search("<h1>(.*)</h1>", text)
-    assert heading is not None
-    assert heading[1] == (
-        f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M}: "
-        f"{escape(worst.sentence)}"
-    )
     assert "What each view adds to the score" in text
-    # the headline of one alarm, and of none
-    (series,) = assessed.series
-    rows = alarm_rows(assessed.alarms()[:1], [series], timelines([series]))
-    assert words.headline(1, 1_000, 1, rows).startswith("1 alarm in 1,000 rows; it came on 2026-01")
-    assert words.headline(0, 1_000, 2, []) == "No alarms in 1,000 rows of 2 entities"
+
+
+def test_the_page_has_the_headline_and_the_warnings_that_it_is_given(
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
+) -> None:
+    text = page(named, assessed, title="Plant", alarms=alarms, remarks=["too <few> rows"])
+    assert f"<h1>{escape(headline(assessed, alarms))}</h1>" in text
+    assert "<li>too &lt;few&gt; rows</li>" in text
 
 
 def test_withdrawn_alarms_are_greyed_and_counted_apart(
@@ -69,7 +66,7 @@ def test_withdrawn_alarms_are_greyed_and_counted_apart(
     text = own(page(named, assessed, title="", alarms=[stands, gone, early]))
     heading = re.search("<h1>(.*)</h1>", text)
     assert heading is not None
-    told = "2 alarms in 1,000 rows, and 1 withdrawn; the worst on "
+    told = "2 alarms in 1,000 rows, and 1 withdrawn. The worst on "
     assert heading[1].startswith(told + f"{stands.start:%Y-%m-%d %H:%M}")
     assert re.findall('<tr .*data-status="(.*?)"', text) == [
         "confirmed",
@@ -79,8 +76,8 @@ def test_withdrawn_alarms_are_greyed_and_counted_apart(
     assert re.findall('class="tag">(permanent)<', text) == ["permanent"]
     # of what stands nothing need be said
     assert re.findall('class="tag status">(.*?)<', text) == ["withdrawn", "provisional"]
-    only = own(page(named, assessed, title="", alarms=[gone]))
-    assert "<h1>No alarms in 1,000 rows, and 1 withdrawn</h1>" in only
+    only = own(page(named, assessed, title="", alarms=[gone] * 3))
+    assert "<h1>No alarms in 1,000 rows, and 3 withdrawn</h1>" in only
 
 
 def test_repeats_are_listed_under_the_first_of_their_kind(assessed: Assessment) -> None:
@@ -122,7 +119,7 @@ def test_a_series_without_alarms_shorter_than_a_window_still_has_a_page(
     named: SubAdjacentDetector, plant: Plant
 ) -> None:
     text = page(named, named.assess(dated(plant.train[:5])), title="Short")
-    assert "<h1>No alarms in 5 rows</h1>" in text
+    assert "<h1>Nothing stands out in 5 rows</h1>" in text
     assert "1 of 1 series has fewer rows than a score depends on" in text
 
 
@@ -147,7 +144,7 @@ def test_few_training_rows_and_unseen_entities_are_warned_of(plant: Plant) -> No
         "The threshold is extrapolated: it stands for one false alarm in 10,000 rows, "
         "judged from 300 rows." in told
     )
-    assert "Not seen in fitting, so judged by what all have in common: z." in told
+    assert "not seen in fitting, so judged by what all entities share: z" in told
     auto = SubAdjacentDetector().fit(parts)
     # judged in hindsight, it stands for no chance of a row
     assert "extrapolated" not in " ".join(words.warnings(auto, auto.assess({"z": plant.test})))

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from subadjacent.cli.detector import complete_detector
-from subadjacent.cli.output import STANDARD_OUTPUT
+from subadjacent.cli.output import STANDARD_OUTPUT, ListFormat
 from subadjacent.errors import InputError
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
@@ -31,13 +31,6 @@ class Engine(StrEnum):
 
     local = "local"
     ray = "ray"
-
-
-class Format(StrEnum):
-    """How alarms are printed."""
-
-    json = "json"
-    csv = "csv"
 
 
 def checked(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -271,7 +264,11 @@ Table = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Format, typer.Option(help="How to print the alarms: a JSON object a line, or CSV.")
+    ListFormat | None,
+    typer.Option(
+        help="How to print the alarms: a table for people, a JSON object a line, or CSV. By "
+        "default a table on a terminal, else JSON."
+    ),
 ]
 EngineOption = Annotated[
     Engine,

@@ -22,7 +22,7 @@ from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
 from subadjacent.data.missing import replace_missing, require_values
 from subadjacent.data.series import TrainSeries, common_interval
-from subadjacent.decision.alarms import REPEAT_WITHIN, Alarm
+from subadjacent.decision.alarms import REPEAT_WITHIN
 from subadjacent.decision.base_threshold import Threshold
 from subadjacent.decision.baseline_profile import restore_profiles
 from subadjacent.decision.calibration import check_threshold, fit_threshold
@@ -32,6 +32,7 @@ from subadjacent.decision.normal import NormalScores, normal_scores
 from subadjacent.decision.severity_stream import TraceThreshold, fit_strongest
 from subadjacent.decision.silence import silent_rows
 from subadjacent.decision.threshold import choose_threshold, threshold_from_dict
+from subadjacent.detectors.alarms import Alarms
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.estimator import Estimator, require_fitted
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
@@ -44,6 +45,7 @@ from subadjacent.methods.stream import assess_series
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 
 if TYPE_CHECKING:
+    from subadjacent.report.in_notebook import ReportPage
     from subadjacent.streaming.scorer import StreamScorer
 
 MODELS, ONLINE, HABITS = "models", "online", "habits"
@@ -230,7 +232,7 @@ class BaseDetector(Estimator, ABC):
         evidence = tuple(self._evidence(table.series, watch))
         judgements = self._judge(table.series, evidence)
         habits = tuple(self.habits_.of(series.entity) for series in table.series)
-        return Assessment(table, evidence, tuple(judgements), habits)
+        return Assessment(table, evidence, tuple(judgements), habits, self)
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
@@ -272,15 +274,14 @@ class BaseDetector(Estimator, ABC):
         return self.assess(X).by_channel
 
     def alarms(
-        self,
-        X: Any,
-        *,
-        shortest: int = 1,
-        channels: int = 5,
-        again: int = REPEAT_WITHIN,
-    ) -> list[Alarm]:
+        self, X: Any, *, shortest: int = 1, channels: int = 5, again: int = REPEAT_WITHIN
+    ) -> Alarms:
         """One alarm for each event; parameters are those of ``Assessment.alarms``."""
         return self.assess(X).alarms(shortest=shortest, channels=channels, again=again)
+
+    def report(self, X: Any, path: str | os.PathLike[str] | None = None) -> ReportPage:
+        """The page that explains every alarm, also written to ``path``; a notebook shows it."""
+        return self.assess(X).report(path)
 
     def stream(self, **options: Any) -> StreamScorer:
         """Score rows as they arrive, one or many at a time; options: see ``StreamScorer``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from textwrap import fill
 from typing import Any
 
@@ -215,9 +216,19 @@ def _chosen(series: TrainSeries, alarms: Sequence[Alarm]) -> list[str]:
     return [explained[0].causes[0].channel if explained else series.channels[0]]
 
 
+class SeriesFigure(Figure):
+    """A figure that a notebook shows by itself, whatever backend matplotlib has there."""
+
+    def _repr_png_(self) -> bytes:
+        """The image as a notebook holds it."""
+        image = BytesIO()
+        self.savefig(image, format="png")
+        return image.getvalue()
+
+
 def _stack(heights: list[float]) -> tuple[Figure, list[Axes]]:
     # not through pyplot: that would choose a backend and keep the figure alive
-    figure = Figure(figsize=(9, 0.95 * sum(heights)), layout="constrained")
+    figure = SeriesFigure(figsize=(9, 0.95 * sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     return figure, list(axes)

@@ -32,10 +32,16 @@ class FileAssessment:
         self.alarms = self.assessment.alarms()
         warn_of_misfits(self.assessment.misfits)
 
-    def page(self, title: str, notes: Sequence[str] = (), fitted: Fitted = None) -> str:
+    def page(
+        self,
+        title: str,
+        notes: Sequence[str] = (),
+        fitted: Fitted = None,
+        remarks: Sequence[str] = (),
+    ) -> str:
         """The page, with metrics beside those of a random score where there are labels.
 
-        Rows that were fitted on are left out of the metrics.
+        Rows that were fitted on are left out of the metrics. ``remarks`` are further warnings.
         """
         from subadjacent.evaluation.summary import with_controls
         from subadjacent.report.page import page
@@ -62,6 +68,7 @@ class FileAssessment:
             fitted=fitted,
             metrics=metrics,
             facts=facts,
+            remarks=remarks,
             watch=self._watch,
         )
 

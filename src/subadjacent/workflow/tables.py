@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY, TIME
+from subadjacent.detectors.alarms import COLUMN_TYPES, alarm_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,33 +106,11 @@ def alarm_table(alarms: Sequence[Alarm], *, with_entity: bool = False) -> pl.Dat
     """
     import polars as pl
 
-    rows = [
-        {
-            "entity": alarm.entity,
-            "start": str(_as_json(alarm.start)),
-            "end": str(_as_json(alarm.end)),
-            "peak": str(_as_json(alarm.peak)),
-            "rows": alarm.duration,
-            "repeat": alarm.repeat,
-            "permanent": alarm.permanent,
-            "severity": round(alarm.severity, 3),
-            "channel": alarm.causes[0].channel,
-            "seen": alarm.causes[0].seen,
-            "expected": alarm.causes[0].expected,
-            "channels": " ".join(cause.channel for cause in alarm.causes),
-            "kind": alarm.kind,
-            "sentence": alarm.sentence,
-            "view": alarm.view,
-        }
-        for alarm in alarms
-    ]
-    schema = {
-        "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
-        "rows": pl.Int64, "repeat": pl.Int64, "permanent": pl.Boolean, "severity": pl.Float64,
-        "channel": pl.String, "seen": pl.Float64, "expected": pl.Float64, "channels": pl.String,
-        "kind": pl.String, "sentence": pl.String, "view": pl.String,
-    }  # fmt: skip
-    table = pl.DataFrame(rows, schema=schema)
+    columns = alarm_columns(alarms)
+    for name in ("start", "end", "peak"):
+        columns[name] = [str(_as_json(place)) for place in columns[name]]
+    columns["severity"] = [round(severity, 3) for severity in columns["severity"]]
+    table = pl.DataFrame(columns, schema={name: kind or str for name, kind in COLUMN_TYPES.items()})
     with_entity |= any(alarm.entity for alarm in alarms)
     return table if with_entity else table.drop("entity")
 
