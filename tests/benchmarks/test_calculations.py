@@ -253,14 +253,14 @@ def test_what_was_not_measured_anew_stays(load: Load) -> None:
     ]
 
 
-def test_alarms_are_compared_by_their_events_by_hand(load: Load) -> None:
+def test_alarms_are_compared_by_their_rows_and_their_kind_by_hand(load: Load) -> None:
     data = load("decision_data")
-    once = data.Found.of(SimpleNamespace(severity=2.0, first=10, last=12))
-    twice = data.Found.of(said(10, 40, severity=3.0, occurrences=((10, 12), (30, 40))))
-    assert (once.events, once.span) == (((10, 12),), (10, 12))
-    assert twice.span == (10, 40)
-    assert [twice.touches([span]) for span in ((0, 10), (13, 29), (40, 50))] == [True, False, True]
-    assert np.flatnonzero(data.rows_in([once, twice], 35)).tolist() == [10, 11, 12, *range(30, 35)]
+    said = {"severity": 2.0, "number": 3}
+    first = data.Found.of(SimpleNamespace(first=10, last=12, repeat_of=None, **said))
+    again = data.Found.of(SimpleNamespace(first=30, last=40, repeat_of=1, **said))
+    assert (first.span, first.kind, again.kind) == ((10, 12), 3, 1)
+    assert [again.touches([span]) for span in ((0, 30), (13, 29), (40, 50))] == [True, False, True]
+    assert np.flatnonzero(data.rows_in([first, again], 35)).tolist() == [10, 11, 12, *range(30, 35)]
 
 
 def test_an_alarm_misses_a_jump_by_the_rows_at_its_ends(load: Load) -> None:

@@ -124,7 +124,9 @@ class AlarmCounts:
         }
 
 
-def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
+def count_alarms(
+    alarms: ArrayLike, labels: ArrayLike, kinds: ArrayLike | None = None
+) -> AlarmCounts:
     """Compare the alarms of one series with its labels.
 
     Parameters
@@ -133,6 +135,9 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
         First and last row of each alarm, shape (alarms, 2), in any order; they may overlap.
     labels
         One label, 0 or 1, for each row.
+    kinds
+        A number for each alarm: those with the same one count as one alarm, which is right if any
+        of them is, as repeats do that are folded under the first.
 
     Examples
     --------
@@ -153,12 +158,14 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
     earliest = _earliest(bounds, starts - MARGIN)
     is_found = earliest <= lasts + MARGIN
     waited = np.maximum(earliest - starts, 0)[is_found]
+    numbers = np.arange(len(bounds)) if kinds is None else np.asarray(kinds, dtype=np.int64)
+    is_right = begun > ended
     return AlarmCounts(
         rows=len(anomalous),
         normal=int((~anomalous).sum()),
         covered=int((_covered(bounds, len(anomalous)) & ~anomalous).sum()),
-        alarms=len(bounds),
-        right=int((begun > ended).sum()),
+        alarms=len(np.unique(numbers)),
+        right=len(np.unique(numbers[is_right])),
         anomalies=len(anomalies),
         found=int(is_found.sum()),
         waited=int(waited.sum()),
