@@ -175,7 +175,7 @@ class Decision:
             flags = None if silent is None else silent[first:last]
             pushed = stream.push(scores[first:last], strongest, flags)
             rows = RowSeverity.joined([pushed, stream.finish()])
-            changes = machine.push(rows.severity, rows.is_high, silent=rows.silent)
+            changes = rows.push_to(machine)
             changes += machine.end_segment()
             events += [change.event for change in changes if change.state == CLOSED]
             parts.append(rows)
