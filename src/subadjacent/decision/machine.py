@@ -39,7 +39,6 @@ class OngoingEvent:
     """The ongoing event, both rows included.
 
     ``number`` is that of its alarm, None as long as it is only the aftermath of the event before.
-    ``is_return`` says that it began with a return from a shifted baseline to normal.
     ``told_rows`` and ``told_severity`` are those of the last change that was told.
     """
 
@@ -48,7 +47,6 @@ class OngoingEvent:
     peak: int
     severity: float
     number: int | None = None
-    is_return: bool = False
     told_rows: int = 0
     told_severity: float = 0.0
 
@@ -87,7 +85,6 @@ class EventMachine:
         is_high: NDArray[np.bool_],
         since: NDArray[np.int64] | None = None,
         silent: NDArray[np.bool_] | None = None,
-        returns: NDArray[np.bool_] | None = None,
     ) -> list[EventChange]:
         """Follow the next rows, (T,).
 
@@ -101,8 +98,6 @@ class EventMachine:
             Rows before each row in which an event that it begins has been going on already.
         silent
             Rows in which a channel is silent: never the aftermath of another event.
-        returns
-            Rows by which the series has returned from a shifted baseline to normal.
         """
         changes: list[EventChange] = []
         for place in np.flatnonzero(is_high).tolist():
@@ -114,8 +109,7 @@ class EventMachine:
                 if own < 1:
                     continue
                 first = row if since is None else row - int(since[place])
-                is_return = returns is not None and bool(returns[place])
-                self.event = OngoingEvent(first, row, row, own, is_return=is_return)
+                self.event = OngoingEvent(first, row, row, own)
             is_silent = silent is not None and bool(silent[place])
             changes += self._go_on(self.event, row, own, is_silent=is_silent)
         self.rows += len(severity)

@@ -122,7 +122,7 @@ class RowSeverity(NamedTuple):
 
     def push_to(self, machine: EventMachine) -> list[EventChange]:
         """Follow these rows with a machine."""
-        return machine.push(self.severity, self.is_high, self.since, self.silent, self.since > 0)
+        return machine.push(self.severity, self.is_high, self.since, self.silent)
 
     def part(self, first: int, last: int) -> RowSeverity:
         """The severity of rows ``first`` to ``last``."""
