@@ -73,12 +73,12 @@ def test_what_falls_half_way_is_followed_as_slowly_as_it_was_in_rising() -> None
 
 
 def test_a_series_that_comes_back_is_normal_at_once_by_hand() -> None:
-    # medians of 32 rows, 20 from row 16 on; of the last 4 before row 43 three are like training
+    # medians of 32 rows, 20 from row 16 on; the last 4 before row 44 are like training
     scores = np.concatenate([np.full(40, 20.0), np.full(60, 1.0), np.full(30, 20.0)])
     found = follow(scores, normal(typical=1, high=2), after=16)
-    assert np.flatnonzero(found.ended).tolist() == [43]
-    assert found.ended[43] == 20.0
-    assert found.shift[[42, 43, 100]].tolist() == [19, 0, 0]
+    assert np.flatnonzero(found.ended).tolist() == [44]
+    assert found.ended[44] == 20.0
+    assert found.shift[[43, 44, 100]].tolist() == [19, 0, 0]
     # what comes then is a change as large as the first, and lasts as long until it is normal
     assert found.shift[[100 + 15, 100 + 17]].tolist() == [0, 19]
     # a series that was never followed does not come back

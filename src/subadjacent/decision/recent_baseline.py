@@ -39,8 +39,8 @@ class RecentBaseline:
 
     The level is the median over twice ``after`` rows before a row; before the first there were
     normal rows. Where it is so high that the rows are unlike training, the median over fewer rows
-    counts if it is higher: a single change is an alarm, a series of changes is not. Once most of
-    the last ``rows_until_back`` rows are like training, so is the baseline.
+    counts if it is higher: a single change is an alarm, a series of changes is not. Once the last
+    ``rows_until_back`` rows are like training, so is the baseline.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class RecentBaseline:
 
     @property
     def rows_until_back(self) -> int:
-        """Rows of which most are like training when a series has come back."""
+        """Rows that are like training when a series has come back."""
         return self._quick * self._block
 
     def push(self, scores: NDArray[np.float64]) -> BaselineShift:
@@ -104,7 +104,8 @@ class RecentBaseline:
         if self._only_shifted:
             shift = np.where(shifted, shift, 0.0)
         begins = np.arange(blocks + 1) * self._block - begun
-        back = shifted & (quickly <= self._high) & (begins >= 0) & (begins < len(scores))
+        latest = windows[:, -self._quick :].max(axis=1)
+        back = shifted & (latest <= self._high) & (begins >= 0) & (begins < len(scores))
         here, until = blocks, len(scores)
         if back.any():
             here = int(back.argmax())
