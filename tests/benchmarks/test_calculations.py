@@ -163,3 +163,13 @@ def test_an_alarm_counts_once_by_the_row_that_opens_it(load: Load) -> None:
     assert found["normal rows alarmed"] == pytest.approx(45 / 90)
     at_most = live.measured([(entity, live.flagged(severity))], threshold=3.0)
     assert (at_most["standard"], at_most["threshold"]) == (0, 3.0)
+
+
+def test_alarms_are_compared_by_their_rows_and_their_kind_by_hand(load: Load) -> None:
+    data = load("decision_data")
+    said = {"severity": 2.0, "number": 3}
+    first = data.Found.of(SimpleNamespace(first=10, last=12, repeat_of=None, **said))
+    again = data.Found.of(SimpleNamespace(first=30, last=40, repeat_of=1, **said))
+    assert (first.span, first.kind, again.kind) == ((10, 12), 3, 1)
+    assert [again.touches([span]) for span in ((0, 30), (13, 29), (40, 50))] == [True, False, True]
+    assert np.flatnonzero(data.rows_in([first, again], 35)).tolist() == [10, 11, 12, *range(30, 35)]

@@ -60,6 +60,16 @@ def test_five_rows_around_an_anomaly_belong_to_it() -> None:
         assert counts.waited == touching.get(alarm, 0)
 
 
+def test_repeats_count_once_and_are_right_if_one_of_them_is_by_hand() -> None:
+    labels = np.zeros(100, dtype=int)
+    labels[[20, 50]] = 1
+    alarms = [(20, 20), (35, 36), (50, 50), (80, 80)]
+    folded = count_alarms(alarms, labels, kinds=[1, 1, 3, 4])
+    assert (folded.alarms, folded.right, folded.found) == (3, 2, 2)
+    alone = count_alarms(alarms, labels)
+    assert (alone.alarms, alone.right, alone.found) == (4, 2, 2)
+
+
 def test_counts_of_entities_are_added_before_they_are_divided() -> None:
     one = AlarmCounts(100, 90, 9, alarms=1, right=1, anomalies=1, found=1, waited=6)
     other = AlarmCounts(300, 210, 21, alarms=9, right=3, anomalies=3, found=1, waited=2)

@@ -1,8 +1,8 @@
 """One decision: from evidence to severities and events, for a whole series or as rows come.
 
 A row is held against normal rows twice: by its score, and by its strongest channel, so that the
-severity of a departure does not depend on how many quiet channels stand beside it. Each may raise
-half of the false alarms that were requested. A batch runs the same steps as a stream: whatever is
+severity of a departure does not depend on how many quiet channels stand beside it. The two share
+the false alarms that were requested. A batch runs the same steps as a stream: whatever is
 decided on a row depends on earlier rows, and on at most ``blur`` later ones. Only three things
 take hindsight, in a batch alone: the thresholds ``DynamicLevel`` and ``AdaptiveConformal``, whether
 the model still fits, and whether a shift was permanent.
@@ -29,6 +29,7 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.machine import CLOSED, EventMachine, OngoingEvent
 from subadjacent.decision.severity_stream import (
     NO_ROWS,
+    STRONGEST_SHARE,
     Flags,
     Rows,
     RowSeverity,
@@ -110,7 +111,8 @@ class Decision:
 
     def period(self, entity: str | None) -> float:
         """Rows in which one false alarm is requested, by the score or the strongest channel."""
-        return self.score.period(entity) / (1 if self.strongest is None else 2)
+        share = 1.0 if self.strongest is None else 1 - STRONGEST_SHARE
+        return share * self.score.period(entity)
 
     @property
     def is_share_of_rows(self) -> bool:
@@ -173,7 +175,7 @@ class Decision:
             flags = None if silent is None else silent[first:last]
             pushed = stream.push(scores[first:last], strongest, flags)
             rows = RowSeverity.joined([pushed, stream.finish()])
-            changes = machine.push(rows.severity, rows.is_high, silent=rows.silent)
+            changes = rows.push_to(machine)
             changes += machine.end_segment()
             events += [change.event for change in changes if change.state == CLOSED]
             parts.append(rows)

@@ -82,7 +82,7 @@ class FinalEvents:
         return events + [change.event for change in self._machine.end_segment()]
 
     def _follow(self, rows: RowSeverity) -> list[OngoingEvent]:
-        changes = self._machine.push(rows.severity, rows.is_high, silent=rows.silent)
+        changes = rows.push_to(self._machine)
         return [change.event for change in changes if change.state == CLOSED]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -115,7 +115,13 @@ class AlarmCounts:
         }
 
 
-def count_alarms(alarms: ArrayLike, labels: ArrayLike, margin: int = MARGIN) -> AlarmCounts:
+def count_alarms(
+    alarms: ArrayLike,
+    labels: ArrayLike,
+    kinds: ArrayLike | None = None,
+    *,
+    margin: int = MARGIN,
+) -> AlarmCounts:
     """Compare the alarms of one series with its labels.
 
     Parameters
@@ -124,6 +130,9 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike, margin: int = MARGIN) -> 
         First and last row of each alarm, shape (alarms, 2), in any order; they may overlap.
     labels
         One label, 0 or 1, for each row.
+    kinds
+        A number for each alarm: those with the same one count as one alarm, which is right if any
+        of them is, as repeats do that are folded under the first.
     margin
         Rows by which an anomaly is widened on both sides.
 
@@ -146,12 +155,14 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike, margin: int = MARGIN) -> 
     earliest = _earliest(bounds, starts - margin)
     is_found = earliest <= lasts + margin
     waited = np.maximum(earliest - starts, 0)[is_found]
+    numbers = np.arange(len(bounds)) if kinds is None else np.asarray(kinds, dtype=np.int64)
+    is_right = begun > ended
     return AlarmCounts(
         rows=len(anomalous),
         normal=int((~anomalous).sum()),
         covered=int((_covered(bounds, len(anomalous)) & ~anomalous).sum()),
-        alarms=len(bounds),
-        right=int((begun > ended).sum()),
+        alarms=len(np.unique(numbers)),
+        right=len(np.unique(numbers[is_right])),
         anomalies=len(anomalies),
         found=int(is_found.sum()),
         waited=int(waited.sum()),
