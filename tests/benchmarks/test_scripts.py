@@ -100,6 +100,28 @@ def test_explanations_of_a_departure_are_a_row_each(run: Run, load: Load, tmp_pa
     assert list(load("explanations").seeds("3-5")) == [3, 4, 5]
 
 
+def test_what_is_said_of_a_planted_departure_is_a_row_each(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "planted.csv"
+    chosen = ("--kinds", "missing", "lower variance", "--backgrounds", "taxi", "web")
+    options = ("--seeds", "3", "--data", tmp_path, "--jobs", 1, "--out", found, "--wrong")
+    printed = run("planted", *chosen, *options)
+    rows = rows_of(found)
+    assert {(row["kind"], row["background"]) for row in rows} >= {("missing", "taxi")}
+    assert rows[0]["found"] == rows[0]["right_kind"] == "1"
+    assert "| missing | 1 | 100 % |" in printed
+    assert f"web: no file {tmp_path / 'web.npz'}" in printed
+
+
+def test_false_statements_are_counted_by_rule(run: Run, tmp_path: Path) -> None:
+    found = tmp_path / "truth.csv"
+    printed = run("truth", "--quick", "--sources", "demo", "--jobs", 1, "--out", found)
+    rows = rows_of(found)
+    assert len(rows) > 5
+    rejected = sum(bool(row["rules"]) for row in rows)
+    assert f"| demo | {len(rows)} | {rejected} |" in printed
+    assert all(bool(row["rules"]) == bool(row["why"]) for row in rows)
+
+
 # scripts that print and write nothing: arguments, a pattern, and how often it is found
 PRINTED: dict[str, tuple[str, str, int]] = {
     "start": ("--rounds 1", r"[\d.]+ s\b", 6),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.alarm_stream import MAX_ALARMS_KEPT, AlarmStream, _no_vaguer
+from subadjacent.decision.alarm_stream import MAX_ALARMS_KEPT, AlarmStream, _refined
 from subadjacent.decision.alarms import Alarm
 from subadjacent.decision.baseline_profile import learn_profiles
 from subadjacent.decision.machine import CLOSED, OPENED, UPDATED, EventChange, OngoingEvent
@@ -164,14 +164,14 @@ def test_further_alarms_at_the_rows_of_a_final_event_and_those_without_one_are_w
     assert not any(map(alarms.is_provisional, (1, 2, 3)))
 
 
-def test_a_later_sentence_is_no_vaguer() -> None:
+def test_a_later_sentence_is_refined() -> None:
     clear = told(stream(), 400, 419)
     assert clear.kind == "out of range"
     vague = replace(clear, kind="unusual", sentence="?", causes=(), severity=5.0)
-    assert _no_vaguer(vague, clear) == replace(clear, severity=5.0)
+    assert _refined(vague, clear) == replace(clear, severity=5.0)
     drifts = replace(clear, kind="drift", sentence="!")
     for now, before in ((drifts, clear), (clear, vague), (vague, vague)):
-        assert _no_vaguer(now, before) == now
+        assert _refined(now, before) == now
 
 
 def test_the_latest_alarms_are_kept_and_found_by_number() -> None:

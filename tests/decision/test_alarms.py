@@ -39,13 +39,14 @@ BY_CHANNEL = np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
 # all rows are near an alarm: the expected range is that of training
 FLOW = ChannelProfile(
-    median=-1, low=-2, high=0, minimum=-9, maximum=99, cycle=0, below=-1, above=1,
+    median=-1, low=-2, high=0, minimum=-9, maximum=99, floor=-1e9,
+    ceiling=1e9, decimals=-1, cycle=0, memory=6, below=-1, above=1,
     error=1, min_step=0,
     median_step=10, max_step=20, max_run=1, partner=-1, slope=0, partner_error=1,
 )  # fmt: skip
-# it varies as widely as it departs here: no row of it is out
-HEAT = FLOW._replace(median=20, low=19, high=21, error=5)
-PROFILES = BaselineProfiles(np.column_stack([FLOW, HEAT]).astype(float))
+# it varies as widely as it departs here: none of its rows is far out of range
+HEAT = FLOW._replace(median=20, low=12, high=21, error=5)
+PROFILES = BaselineProfiles(np.column_stack([FLOW[:-1], HEAT[:-1]]).astype(float))
 # a typical row scores 0, and severities beyond 4 are those of a tail with a shape of 0.1
 NORMAL = NormalScores(0.0, 3.0, 1.0, 100, Tail(4.0, 0.0, 1.0, 0.01))
 DECISION = Decision(TraceThreshold(4.0, None, PerEntity(NORMAL, {})), None, None)
@@ -83,10 +84,10 @@ def test_an_alarm_by_hand() -> None:
                 at=DATES[1],
                 expected=20.0,
                 seen=11.0,
-                low=19.0,
+                low=12.0,
                 high=21.0,
                 kind="unusual",
-                sentence="heat was unlike anything in training: 11.0, expected 19.0 to 21.0",
+                sentence="heat was unlike anything in training: 11.0, expected 12.0 to 21.0",
             ),
             Cause(
                 "flow",
@@ -96,20 +97,20 @@ def test_an_alarm_by_hand() -> None:
                 seen=2.0,
                 low=-2.0,
                 high=0.0,
-                kind="unusual",
-                sentence="flow was unlike anything in training: 2.0, expected -2.0 to 0.0",
+                kind="out of range",
+                sentence="flow rose to 2.0, expected -2.0 to 0.0",
             ),
         ),
         state="closed",
         status="confirmed",
         kind="unusual",
-        sentence="heat was unlike anything in training: 11.0, expected 19.0 to 21.0",
+        sentence="heat was unlike anything in training: 11.0, expected 12.0 to 21.0",
     )
     assert first.duration == 2
-    assert (second.number, second.severity, second.score, second.duration) == (2, 1.5, 4.5, 3)
+    assert (second.number, second.severity, second.score, second.duration) == (2, 1.5, 4.5, 5)
     assert [cause.channel for cause in second.causes] == ["flow", "heat"]
-    # flow explains it, and is out from row 3 on
-    assert (second.first, second.last, second.start, second.end) == (3, 5, DATES[3], DATES[5])
+    # flow explains it, and is out from row 1 on
+    assert (second.first, second.last, second.start, second.end) == (1, 5, DATES[1], DATES[5])
     assert {type(first.severity), type(first.score)} == {float}
     assert {type(first.duration), type(first.first), type(first.last)} == {int}
     for cause in first.causes:
@@ -146,7 +147,7 @@ def test_the_peak_is_within_the_rows_of_the_alarm() -> None:
     # a jump of 40 rows, which averages spread over 20 rows to either side
     values = np.tile(np.arange(400.0)[:, None] % 2, 2) - 1.5
     values[200:240] += 50.0
-    profiles = BaselineProfiles(np.column_stack([FLOW, FLOW]).astype(float))
+    profiles = BaselineProfiles(np.column_stack([FLOW[:-1], FLOW[:-1]]).astype(float))
     by_channel = np.zeros((400, 2))
     by_channel[180:260] = 1.0
     for peak, told in ((185, 200), (210, 210), (255, 239)):
@@ -163,7 +164,7 @@ def test_a_sentence_names_the_first_cause_and_those_of_similar_size() -> None:
     assert flow.score < NAMED_SHARE * first.score
     assert alarm_sentence((first, flow), None) == first.sentence
     # one that departs as much is named, unless it does so in no way that has a name
-    first, near = replace(first, kind="drift"), replace(flow, score=6.0)
+    first, near = replace(first, kind="drift"), replace(flow, score=6.0, kind="unusual")
     assert alarm_sentence((first, near), None) == first.sentence
     both = alarm_sentence((first, replace(near, kind="drift")), None)
     assert both == f"{first.sentence}; flow as well"
@@ -196,14 +197,21 @@ def test_the_view_that_adds_most_over_the_rows_of_an_event_by_hand() -> None:
 
 
 def permanent(unlike: Any, *, shifted: int, rows: int = 6 * CLOSE_AFTER, last: int = 1) -> bool:
-    """Whether an alarm from row 1 on is permanent, where the baseline shifts at a row."""
+    """Whether an alarm from row 1 on is permanent as far as scores tell it.
+
+    The baseline shifts at a row.
+    """
     decided = DECISION.decide(Evidence.of_scores(np.zeros(rows)))
     own = decided.rows._replace(
         shifted=np.arange(rows) >= shifted, unlike=np.isin(np.arange(rows), list(unlike))
     )
     decisions = replace(decided, rows=own, events=[OngoingEvent(1, last, 1, 2.0)])
     evidence = Evidence(np.zeros(rows), np.ones((rows, 2)), None, {})
-    (alarm,) = describe(TrainSeries(np.zeros((rows, 2))), evidence, decisions, PROFILES)
+    series = TrainSeries(np.zeros((rows, 2)))
+    (alarm,) = describe(series, evidence, decisions, PROFILES, channels=0)
+    # its channels stay what they were
+    (explained,) = describe(series, evidence, decisions, PROFILES)
+    assert not explained.permanent
     return alarm.permanent
 
 
@@ -243,8 +251,7 @@ def linked(*events: tuple[int, Any], again: int = REPEAT_WITHIN) -> list[tuple[i
     """Links of events of one row each, numbered from 1."""
     repeats = Repeats(again)
     return [
-        repeats.add(number, OngoingEvent(row, row, row, 1.0), departs)
-        for number, (row, departs) in enumerate(events, 1)
+        repeats.add(number, row, row, departs) for number, (row, departs) in enumerate(events, 1)
     ]
 
 
@@ -304,5 +311,5 @@ def test_each_kind_is_counted_and_saving_changes_nothing(
         if number == saved_at:
             saved, repeats = json.loads(json.dumps(repeats.state())), Repeats(again)
             repeats.restore(saved)
-        stopped.append(repeats.add(number, OngoingEvent(row, row, row, 1.0), departs))
+        stopped.append(repeats.add(number, row, row, departs))
     assert stopped == links

@@ -15,11 +15,12 @@ from subadjacent.decision.kinds import (
     MAX_NORMAL_RUN,
     MAX_SPIKE_ROWS,
     MIN_STUCK_ROWS,
+    RETURN,
     UNUSUAL,
     ChannelEvent,
     Departure,
     depart,
-    is_stuck,
+    min_stuck_rows,
 )
 
 TRAIN, TEST = 3000, 1200
@@ -66,7 +67,7 @@ def changed(column: np.ndarray, rows: slice, values: object) -> np.ndarray:
 
 
 def test_the_kinds_that_plants_have_are_the_kinds_there_are() -> None:
-    assert (*PLANTED, UNUSUAL) == KINDS
+    assert {*PLANTED, RETURN, UNUSUAL} == set(KINDS)
 
 
 def test_a_spike_is_short_and_its_row_and_what_is_usual_there_are_told() -> None:
@@ -92,19 +93,57 @@ def test_a_level_that_comes_back_is_out_of_range_and_one_that_stays_has_moved_fo
     assert told(stays).kind == "level shift (permanent)"
 
 
-def test_out_of_range_is_told_by_a_value_beyond_all_that_was_seen() -> None:
-    # far from its time at first, beyond its range later: a wide band would hold the value
-    column = changed(rhythm(), slice(FIRST, LAST), 13.5 + 0.1 * noise(1, LAST - FIRST))
-    column[TRAIN + FIRST + 40] = 15.0
+def test_out_of_range_is_told_by_the_value_furthest_out_of_range_at_its_time() -> None:
+    column = changed(rhythm(), slice(FIRST, LAST), 15 + 0.1 * noise(1, LAST - FIRST))
     found = told(column)
-    seen = float(column[TRAIN + found.row])
-    assert (found.kind, found.row) == ("out of range", FIRST + 40)
-    assert found.high <= column[:TRAIN].max() < seen
+    # where the cycle is lowest
+    assert found.kind == "out of range"
+    assert found.expected < -8 < found.high < column[TRAIN + found.row]
 
 
-def test_what_is_known_not_to_come_back_has_moved_for_good() -> None:
+def test_a_shift_is_permanent_only_if_it_lasts() -> None:
     column = changed(noise(), slice(FIRST, LAST), 8 + noise(1, LAST - FIRST))
-    assert told(column, permanent=True).kind == "level shift (permanent)"
+    assert told(column, permanent=True).kind == "out of range"
+    # without rows after it, what is known of the series counts
+    stays = changed(noise(), slice(TEST - 80, None), 8 + noise(1, 80))
+    for permanent, kind in ((True, "level shift (permanent)"), (False, "out of range")):
+        assert told(stays, TEST - 80, TEST, permanent=permanent).kind == kind
+
+
+def test_a_shift_that_comes_back_much_later_is_not_permanent() -> None:
+    column = changed(noise(), slice(FIRST, FIRST + 350), 8 + noise(1, 350))
+    assert told(column).kind == "out of range"
+
+
+def test_a_crash_and_a_jump_are_told_in_order() -> None:
+    column = changed(50 + noise(), slice(FIRST, FIRST + 20), 2.0 + noise(1, 20))
+    column = changed(column, slice(FIRST + 20, FIRST + 50), 100 + noise(2, 30))
+    found = told(column, FIRST, FIRST + 50)
+    assert found.kind == "out of range"
+    assert [round(float(column[TRAIN + row]), -1) for row in found.turns] == [0, 100]
+    assert found.turns == tuple(sorted(found.turns))
+    spikes = changed(50 + noise(), slice(FIRST, FIRST + 2), [2.0, 100.0])
+    found = told(spikes, FIRST, FIRST + 2)
+    assert (found.kind, found.turns) == ("spike", (FIRST, FIRST + 1))
+
+
+def test_a_channel_that_shifted_and_goes_back_returns() -> None:
+    column = changed(noise(), slice(100, None), 20 + noise(1, TEST - 100))
+    column = changed(column, slice(FIRST, LAST), noise(2, LAST - FIRST))
+    values = column[:, None]
+    profile = learn_profiles(TrainSeries(values[:TRAIN])).of(0)
+    left_out = np.zeros(TEST, dtype=bool)
+    # the alarm of the shift, and that of the return
+    left_out[70:400] = left_out[FIRST - 30 : LAST + 30] = True
+    found = depart(ChannelEvent(values[TRAIN:, 0], left_out, profile, FIRST, LAST))
+    assert (found.kind, round(found.expected)) == ("return", 20)
+
+
+def test_a_spike_within_the_range_is_told_by_its_size() -> None:
+    slow = 10 * np.sin(np.arange(TRAIN + TEST) / 331) + 0.1 * noise()
+    found = told(changed(slow, slice(FIRST, FIRST + 1), slow[TRAIN + FIRST] - 3), FIRST, FIRST + 1)
+    assert (found.kind, found.row) == ("spike", FIRST)
+    assert found.size == pytest.approx(-3, abs=0.5)
 
 
 def test_a_drift_takes_its_time() -> None:
@@ -130,7 +169,7 @@ def test_one_that_has_stood_still_before_is_not() -> None:
 def test_steps_tell_noisier_and_calmer(times: float, kind: str) -> None:
     found = told(changed(noise(), slice(FIRST, LAST), times * noise(1, LAST - FIRST)))
     assert found.kind == kind
-    assert found.steps == pytest.approx(times, rel=0.3)
+    assert found.size == pytest.approx(times, rel=0.3)
 
 
 def test_a_rhythm_that_slips_is_broken_and_stays_in_its_range() -> None:
@@ -167,7 +206,7 @@ def test_what_is_missing_is_said_to_be() -> None:
     found = told(changed(noise(), slice(FIRST, FIRST + 50), 0.3), missing=missing)
     assert (found.kind, found.lasted) == ("missing", 50)
     missing[FIRST : FIRST + 50] = False
-    missing[FIRST : FIRST + 40] = True
+    missing[FIRST : FIRST + 20] = True
     assert told(noise(), missing=missing).kind != "missing"
 
 
@@ -190,20 +229,34 @@ def test_events_at_the_ends_are_looked_at_as_well(first: int) -> None:
 
 
 def test_how_long_is_too_long_to_stand_still() -> None:
-    never = learn_profiles(TrainSeries(noise()[:, None])).of(0)
+    column = noise()
+    never = learn_profiles(TrainSeries(column[:, None])).of(0)
     assert never.max_run == 1
-    assert is_stuck(MIN_STUCK_ROWS, never)
-    assert not is_stuck(MIN_STUCK_ROWS - 1, never)
+    assert min_stuck_rows(never, column) == MIN_STUCK_ROWS
     at_times: ChannelProfile = never._replace(max_run=MAX_NORMAL_RUN + 1)
-    assert not is_stuck(1000, at_times)
-    assert is_stuck(MIN_STUCK_ROWS, never._replace(max_run=MAX_NORMAL_RUN))
+    assert min_stuck_rows(at_times, column) == np.inf
+    assert min_stuck_rows(never._replace(max_run=MAX_NORMAL_RUN), column) == MIN_STUCK_ROWS
+
+
+def test_a_file_of_fewer_decimals_stands_still_for_longer() -> None:
+    column = noise()
+    profile = learn_profiles(TrainSeries(column[:, None])).of(0)
+    for decimals, unit in ((2, 0.01), (0, 1.0), (-1, 10.0)):
+        rows = min_stuck_rows(profile, np.round(column, decimals))
+        # nothing is known of tens
+        unit = min(unit, 1.0)
+        assert rows == pytest.approx(MIN_STUCK_ROWS * max(unit / profile.median_step, 1) ** 2)
 
 
 def test_rows_of_a_later_segment() -> None:
     found = told(noise())
     later = found.later(100)
     assert later == replace(
-        found, row=found.row + 100, onset=found.onset + 100, end=found.end + 100
+        found,
+        row=found.row + 100,
+        turns=tuple(row + 100 for row in found.turns),
+        onset=found.onset + 100,
+        end=found.end + 100,
     )
 
 

@@ -6,9 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from subadjacent.decision.kinds import KINDS
-from subadjacent.decision.sentences import and_others, lasting, number, sentence, span
+from subadjacent.decision.sentences import Facts, and_others, lasting, number, sentence, span
 from subadjacent.decision.view_facts import ONLINE, RECORDS
 
 
@@ -35,58 +37,125 @@ def test_numbers_are_written_as_people_write_them(
     assert number(value, step) == text
 
 
+TRIPS = Facts(
+    values=[39197.0],
+    expected=25_500.0,
+    low=24012.0,
+    high=27049.0,
+    at_this_time=True,
+    lasted="3 h",
+    size=3.14,
+    partner="fares",
+    view="shape",
+)
+PLAIN = Facts(values=[5.0], expected=1.5, low=1.0, high=2.0)
+
+
 def test_the_sentence_of_each_kind_by_hand() -> None:
-    told = {
-        kind: sentence(
-            "trips",
-            kind,
-            seen=39197.0,
-            low=24012.0,
-            high=27049.0,
-            at_this_time=True,
-            lasted="3 h",
-            steps=3.14,
-            partner="fares",
-            view="shape",
-        )
-        for kind in KINDS
-    }
-    usual = "39,200, expected 24,000 to 27,000 at this time"
+    expected = "expected 24,000 to 27,000 for this time"
     steps = "than expected: its steps were 3.1 times the normal size"
-    assert told == {
-        "spike": f"trips jumped to {usual}",
-        "out of range": f"trips went out of range: {usual}",
-        "level shift (permanent)": f"trips shifted its level permanently: {usual}",
-        "drift": f"trips drifted away: {usual}",
+    assert {kind: sentence("trips", kind, TRIPS) for kind in KINDS} == {
+        "spike": f"trips jumped to 39,200, {expected}",
+        "out of range": f"trips rose to 39,200, {expected}",
+        "level shift (permanent)": f"trips shifted up to 39,200 permanently, {expected}",
+        "return": f"trips returned to its former level: 39,200, {expected}",
+        "drift": f"trips drifted up to 39,200 over 3 h, {expected}",
         "stuck": "trips flatlined at 39,200 for 3 h",
         "higher variance": f"trips had higher variance {steps}",
         "lower variance": f"trips had lower variance {steps}",
-        "unusual shape": f"trips had an unusual shape: {usual}",
-        "decoupled": ("trips decoupled from fares: 39,200, expected 24,000 to 27,000 given fares"),
+        "unusual shape": f"trips had an unusual shape: 39,200, {expected}",
+        "decoupled": "trips decoupled from fares: 39,200, expected 24,000 to 27,000 given fares",
         "missing": "trips was missing for 3 h",
-        "unusual": f"trips was of a shape never seen in training: {usual}",
+        "unusual": f"trips was of a shape never seen in training: 39,200, {expected}",
     }
 
 
+def test_the_direction_is_that_of_the_value() -> None:
+    low = PLAIN._replace(values=[-4.0], lasted="2 rows")
+    assert [
+        sentence("x", kind, low).split(",")[0]
+        for kind in ("spike", "out of range", "level shift (permanent)", "drift")
+    ] == [
+        "x dropped to -4.0",
+        "x fell to -4.0",
+        "x shifted down to -4.0 permanently",
+        "x drifted down to -4.0 over 2 rows",
+    ]
+
+
+def test_a_departure_to_both_sides_is_told_in_order() -> None:
+    facts = Facts(values=[2.0, 100.0], expected=50.0, low=45.0, high=55.0, has_ratios=True)
+    told = sentence("x", "out of range", facts)
+    assert told == "x fell to 2, then rose to 100, expected 45 to 55"
+
+
+@pytest.mark.parametrize(
+    ("value", "times"),
+    [
+        (39_197, "about twice the "),
+        (63_000, "about 3 times the "),
+        (34_000, ""),
+        (10_400, "about half the "),
+        (5_100, "about a quarter of the "),
+        (1_000, ""),
+        (0, ""),
+    ],
+)
+def test_how_many_times_the_expected_value_is_said_of_what_is_measured_from_zero(
+    value: float, times: str
+) -> None:
+    facts = Facts(values=[value], expected=21_000, low=17_000, high=25_000, has_ratios=True)
+    assert f", {times}expected 17,000" in sentence("x", "spike", facts)
+    assert ", expected 17,000" in sentence("x", "spike", facts._replace(has_ratios=False))
+
+
 def test_without_a_cycle_nothing_is_said_of_the_time() -> None:
-    told = sentence("x", "drift", seen=5.0, low=1.0, high=2.0)
-    assert told == "x drifted away: 5.0, expected 1.0 to 2.0"
+    assert sentence("x", "out of range", PLAIN) == "x rose to 5.0, expected 1.0 to 2.0"
 
 
-def test_a_value_that_is_usual_is_not_said_to_be_otherwise() -> None:
-    assert sentence("x", "drift", seen=1.5, low=1.0, high=2.0) == "x drifted away: 1.5"
+def test_a_value_within_its_range_is_not_compared_with_it() -> None:
+    within = PLAIN._replace(values=[1.5], size=-3.2)
+    assert [sentence("x", kind, within) for kind in ("unusual", "unusual shape", "spike")] == [
+        "x was unlike anything in training",
+        "x had an unusual shape: it departed -3.2 times as far as normal",
+        "x dropped by 3.200",
+    ]
 
 
-def test_a_channel_that_never_moved_has_one_usual_value() -> None:
-    told = sentence("x", "spike", seen=5.24, low=1.0, high=1.0)
-    assert told == "x jumped to 5.2, expected 1.0"
-    assert sentence("x", "stuck", seen=4.0, low=4.0, high=4.0, lasted="1 s").startswith(
-        "x flatlined at 4.000"
-    )
+def test_whole_numbers_are_told_as_such() -> None:
+    facts = Facts(values=[9.0], expected=2.0, low=2.0, high=3.0, decimals=0)
+    assert sentence("x", "spike", facts) == "x jumped to 9, expected 2 to 3"
+
+
+NUMBERS = st.floats(-1e9, 1e9).map(lambda value: round(value, 6))
+
+
+@given(value=NUMBERS, low=NUMBERS, width=st.floats(0, 1e6))
+def test_the_quoted_value_is_outside_the_quoted_range(
+    value: float, low: float, width: float
+) -> None:
+    high = low + width
+    facts = Facts(values=[value], expected=(low + high) / 2, low=low, high=high)
+    told = sentence("x", "unusual", facts)
+    if "expected" not in told:
+        assert low <= value <= high
+        return
+    quoted, bounds = told.removeprefix("x was unlike anything in training: ").split(", expected ")
+    seen, *edges = (float(text.replace(",", "")) for text in (quoted, *bounds.split(" to ")))
+    # numbers that differ in the seventh digit are too close to tell apart
+    if max(low - value, value - high) > 1e-6 * max(abs(value), abs(low), abs(high)):
+        assert seen < edges[0] or seen > edges[-1]
+
+
+def test_a_channel_that_never_moved_has_one_expected_value() -> None:
+    never = Facts(values=[5.24], expected=1.0, low=1.0, high=1.0)
+    assert sentence("x", "spike", never) == "x jumped to 5.2, expected 1.0"
+    still = Facts(values=[4.0], expected=4.0, low=4.0, high=4.0, lasted="1 s")
+    assert sentence("x", "stuck", still).startswith("x flatlined at 4.000")
 
 
 def test_a_name_of_several_lines_is_on_one() -> None:
-    assert sentence("a\nb", "missing", seen=0, low=0, high=0, lasted="1 s").startswith("a b was")
+    assert sentence("a\nb", "missing", PLAIN).startswith("a b was")
 
 
 def test_other_channels_are_named_up_to_two() -> None:

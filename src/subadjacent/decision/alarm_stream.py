@@ -10,6 +10,7 @@ Shapes: C channels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -26,11 +27,12 @@ from subadjacent.decision.alarms import (
     WITHDRAWN,
     Alarm,
     Repeats,
+    direction,
 )
 from subadjacent.decision.baseline_profile import BaselineProfiles, learn_profiles
 from subadjacent.decision.causes import Cause, Explainer, Explanation, alarm_sentence
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.kinds import UNUSUAL
+from subadjacent.decision.kinds import HIGHER_VARIANCE, LOWER_VARIANCE, MISSING, STUCK, UNUSUAL
 from subadjacent.decision.machine import (
     CLOSE_AFTER,
     CLOSED,
@@ -118,7 +120,7 @@ class AlarmStream:
             repeat_of=before.repeat_of,
             repeat=before.repeat,
         )
-        alarm = _no_vaguer(alarm, before)
+        alarm = _refined(alarm, before)
         if change.state == UPDATED and _says_the_same(before, alarm):
             return None
         if change.state == CLOSED:
@@ -152,7 +154,7 @@ class AlarmStream:
             self._keep(alarm)
             return [alarm]
         alarm = replace(alarm, repeat_of=before.repeat_of, repeat=before.repeat)
-        alarm = _no_vaguer(alarm, before)
+        alarm = _refined(alarm, before)
         self.put(alarm)
         others = [other.number for other in overlapping[1:] if other.state == CLOSED]
         return [alarm, *(self.withdraw(other) for other in others)]
@@ -239,10 +241,7 @@ class AlarmStream:
         rows = recent.until(row)
         oldest = row + 1 - len(rows.values)
         own = rows.by_channel[max(alarm.first - oldest, 0) : max(alarm.last + 1 - oldest, 1)]
-        departs = own.mean(axis=0)
-        departs = departs / max(float(np.linalg.norm(departs)), 1e-12)
-        event = OngoingEvent(alarm.first, alarm.last, alarm.first, alarm.severity)
-        repeat_of, repeat = self._repeats.add(alarm.number, event, departs)
+        repeat_of, repeat = self._repeats.add(alarm.number, alarm.first, alarm.last, direction(own))
         return replace(alarm, repeat_of=repeat_of, repeat=repeat)
 
     def _keep(self, alarm: Alarm) -> None:
@@ -280,11 +279,24 @@ class AlarmStream:
             self._learned = BaselineProfiles(np.array(arrays["profiles"]))
 
 
-def _no_vaguer(alarm: Alarm, before: Alarm) -> Alarm:
-    """An alarm that says no less than before: over more rows its kind may be less clear."""
-    if alarm.kind != UNUSUAL or before.kind == UNUSUAL:
+def _refined(alarm: Alarm, before: Alarm) -> Alarm:
+    """An alarm that says no less than before: over other rows its kind may be less clear."""
+    if _clarity(alarm) >= _clarity(before):
         return alarm
     return replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
+
+
+def _clarity(alarm: Alarm) -> float:
+    """How far the value that is told is out of its range; less than 0 where nothing is told."""
+    if alarm.kind == UNUSUAL or not alarm.causes:
+        return -1.0
+    if alarm.kind in (MISSING, STUCK):
+        return math.inf
+    first = alarm.causes[0]
+    beyond = max(first.low - first.seen, first.seen - first.high, 0.0)
+    is_told = alarm.kind not in (HIGHER_VARIANCE, LOWER_VARIANCE)
+    # digits beyond the first are chance
+    return round(is_told * beyond / max(first.high - first.low, 1e-9 * abs(first.seen), 1e-300), 1)
 
 
 def _overlap(alarm: Alarm, event: OngoingEvent) -> bool:

@@ -13,7 +13,7 @@ from subadjacent.decision.baseline_profile import BaselineProfiles
 from subadjacent.decision.causes import Cause, Explainer, alarm_sentence
 from subadjacent.decision.decision import RowDecisions
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.kinds import UNUSUAL
+from subadjacent.decision.kinds import LEVEL_SHIFT, UNUSUAL
 from subadjacent.decision.machine import CLOSE_AFTER, CLOSED, OngoingEvent
 from subadjacent.errors import require_whole
 
@@ -120,7 +120,8 @@ def describe(
             continue
         number = len(alarms) + 1
         alarm = _alarm(explainer, decisions, event, number, channels)
-        repeat_of, repeat = repeats.add(number, event, direction(evidence, event))
+        departs = direction(evidence.by_channel[event.first : event.last + 1])
+        repeat_of, repeat = repeats.add(number, event.first, event.last, departs)
         alarms.append(replace(alarm, repeat_of=repeat_of, repeat=repeat))
     return alarms
 
@@ -140,24 +141,25 @@ class Repeats:
         self._kinds: list[tuple[int, int, int, NDArray[Any]]] = []
 
     def add(
-        self, number: int, event: OngoingEvent, departs: NDArray[Any]
+        self, number: int, begin: int, end: int, departs: NDArray[Any]
     ) -> tuple[int | None, int]:
         """The number of the first event of its kind, None for a new kind; and how many-th it is.
 
-        ``departs`` is the direction, of length 1, in which its channels depart.
+        It has rows ``begin`` to ``end``. ``departs`` is the direction, of length 1, in which its
+        channels depart.
         """
         # what ended too long ago is repeated by nothing any more
-        self._kinds = [kind for kind in self._kinds if event.first - kind[2] - 1 <= self._again]
+        self._kinds = [kind for kind in self._kinds if begin - kind[2] - 1 <= self._again]
         best, place = MIN_SIMILARITY, None
         for index, (_, _, _, total) in enumerate(self._kinds):
             likeness = float(total @ departs) / max(float(np.linalg.norm(total)), MIN_NORM)
             if likeness >= best:
                 best, place = likeness, index
         if place is None:
-            self._kinds.append((number, 1, event.last, departs))
+            self._kinds.append((number, 1, end, departs))
             return None, 1
         first, count, _, total = self._kinds[place]
-        self._kinds[place] = first, count + 1, event.last, total + departs
+        self._kinds[place] = first, count + 1, end, total + departs
         return first, count + 1
 
     def state(self) -> list[list[Any]]:
@@ -172,10 +174,9 @@ class Repeats:
         ]
 
 
-def direction(evidence: Evidence, event: OngoingEvent) -> NDArray[Any]:
-    """The direction, of length 1, in which the channels departed in an event."""
-    rows = slice(event.first, event.last + 1)
-    means = evidence.by_channel[rows].mean(axis=0, dtype=np.float64)
+def direction(by_channel: NDArray[Any]) -> NDArray[Any]:
+    """The direction, of length 1, in which the channels departed in the rows of an event."""
+    means = by_channel.mean(axis=0, dtype=np.float64)
     return np.asarray(means / max(float(np.linalg.norm(means)), MIN_NORM))
 
 
@@ -188,11 +189,10 @@ def _alarm(
 ) -> Alarm:
     series, evidence = explainer.series, explainer.evidence
     view = strongest_view(evidence, slice(event.first, event.last + 1))
-    permanent = _is_permanent(decisions, event)
-    explained = explainer.explain(event.first, event.last, channels, view=view, permanent=permanent)
-    if evidence.strongest is not None:
-        # it tells the very rows in which a channel stands out
-        explained = explained._replace(first=event.first, last=event.last)
+    shifted = _is_permanent(decisions, event)
+    explained = explainer.explain(event.first, event.last, channels, view=view, permanent=shifted)
+    # as far as the channels tell
+    permanent = shifted and all(cause.kind == LEVEL_SHIFT for cause in explained.causes[:1])
     peak = min(max(event.peak, explained.first), explained.last)
     return Alarm(
         number=number,
@@ -208,7 +208,7 @@ def _alarm(
         view=view,
         permanent=permanent,
         kind=explained.causes[0].kind if explained.causes else UNUSUAL,
-        sentence=alarm_sentence(explained.causes, view),
+        sentence=alarm_sentence(explained.causes, view, len(series.channels)),
     )
 
 

@@ -19,7 +19,9 @@ from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRang
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
     DECOUPLED,
+    MIN_SILENT_SHARE,
     MISSING,
+    MOVES,
     ROWS_BESIDE,
     STUCK,
     UNUSUAL,
@@ -27,17 +29,12 @@ from subadjacent.decision.kinds import (
     Departure,
     depart,
 )
-from subadjacent.decision.sentences import and_others, lasting, sentence, view_sentence
+from subadjacent.decision.sentences import Facts, and_others, lasting, sentence, view_sentence
 from subadjacent.decision.silence import silent
 
 # a channel that departed this many rows before the one that departed most, and by this share of its
 # departure, is the cause: a fault affects other channels later
 MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
-# rows at either end of an event that may lie before or after the departure of its channels
-MAX_CUT_OFF = 60
-# a channel that is silent in this share of an alarm's rows is the cause
-MIN_SILENT_SHARE = 0.3
-
 
 # a channel that departs by this share of the first one's square is named in the sentence as well
 NAMED_SHARE = 0.3
@@ -71,16 +68,16 @@ def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
         first = causes[0]
         if first.kind in (MISSING, STUCK):
             return cause.kind == first.kind
-        return cause.score >= NAMED_SHARE * first.score and (
-            cause.kind != UNUSUAL or first.kind == UNUSUAL
-        )
+        is_out = not cause.low <= cause.seen <= cause.high
+        is_clear = is_out if cause.kind != UNUSUAL else first.kind == UNUSUAL
+        return is_clear and cause.score >= NAMED_SHARE * first.score
 
     return causes[:1] + tuple(cause for cause in causes[1:] if is_named(cause))
 
 
-def alarm_sentence(causes: tuple[Cause, ...], view: str | None) -> str:
+def alarm_sentence(causes: tuple[Cause, ...], view: str | None, channels: int = 2) -> str:
     """The sentence on an alarm: its first cause, and the other channels that it names."""
-    first = causes[0].sentence if causes else view_sentence(view)
+    first = causes[0].sentence if causes else view_sentence(view, channels)
     return first + and_others([cause.channel for cause in named_causes(causes)[1:]])
 
 
@@ -153,11 +150,18 @@ class Explainer:
             for channel in order
         }
         if share[order[:1]].sum() <= MIN_SILENT_SHARE:
-            order = _earliest_first(order, means, departures)
-        causes = tuple(self._cause(channel, departures[channel], means, view) for channel in order)
-        named = {cause.channel for cause in named_causes(causes)}
-        own = [departures[channel] for channel in order if self.series.channels[channel] in named]
-        return Explanation(causes, *_extent(first, last, own))
+            order = _first_mover(order, means, departures)
+        causes = {number: self._cause(number, departures[number], means, view) for number in order}
+        named = named_causes(tuple(causes.values()))
+        begin, end = _extent(
+            first, last, [departures[number] for number in order if causes[number] in named]
+        )
+        for number, departure in departures.items():
+            if not begin <= departure.row <= end:
+                # not in these rows
+                departure = self._departure(number, (begin, end + 1), permanent=permanent)
+                causes[number] = self._cause(number, departure, means, view)
+        return Explanation(tuple(causes.values()), begin, end)
 
     def _departure(self, channel: int, event: tuple[int, int], *, permanent: bool) -> Departure:
         """A channel's departure in an event, half-open; rows are the series' own."""
@@ -187,65 +191,72 @@ class Explainer:
         self, channel: int, departure: Departure, means: NDArray[Any], view: str | None
     ) -> Cause:
         series, profile = self.series, self.profiles.of(channel)
-        partner = series.channels[int(profile.partner)] if departure.kind == DECOUPLED else None
-        seen = (
-            float(series.values[departure.row, channel]) if departure.kind != MISSING else math.nan
+        name, kind = series.channels[channel], departure.kind
+        partner = series.channels[int(profile.partner)] if kind == DECOUPLED else None
+        column = series.values[:, channel]
+        seen = float(column[departure.row])
+        # of other values only those that are outside the same range
+        values = [
+            value
+            for value, row in zip(
+                column[list(departure.turns)].tolist(), departure.turns, strict=True
+            )
+            if row == departure.row or not departure.low <= value <= departure.high
+        ]
+        facts = Facts(
+            values=values,
+            expected=departure.expected,
+            low=departure.low,
+            high=departure.high,
+            decimals=int(profile.decimals),
+            has_ratios=profile.has_ratios,
+            # without cycles to compare with, the range is that of all training rows
+            at_this_time=profile.cycle > 0 and departure.expected != profile.median,
+            lasted=lasting(departure.lasted, series.interval),
+            size=departure.size,
+            partner=partner,
+            view=view,
+            channels=len(series.channels),
         )
         return Cause(
-            channel=series.channels[channel],
+            channel=name,
             score=float(means[channel]),
             at=series.label(departure.row),
             expected=departure.expected,
-            seen=seen,
+            seen=math.nan if kind == MISSING else seen,
             low=departure.low,
             high=departure.high,
-            kind=departure.kind,
-            sentence=sentence(
-                series.channels[channel],
-                departure.kind,
-                seen=seen,
-                low=departure.low,
-                high=departure.high,
-                at_this_time=profile.cycle > 0,
-                lasted=lasting(departure.lasted, series.interval),
-                steps=departure.steps,
-                partner=partner,
-                view=view,
-            ),
+            kind=kind,
+            sentence=sentence(name, kind, facts),
             partner=partner,
         )
 
 
 def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:
-    """First and last row of an event, from the channels that are out in it.
-
-    Averages spread an event over up to ``MAX_CUT_OFF`` rows to either side: no more are cut off.
-    """
-    out = [departure for departure in departures if departure.is_out]
-    if not out or any(departure.kind in (MISSING, STUCK) for departure in departures):
+    """First and last row of an event, from the channels that are out in it."""
+    out = [departure for departure in departures if departure.is_out and departure.kind in MOVES]
+    if not out or len(out) < len(departures):
         return first, last
-    onset, end = min(departure.onset for departure in out), max(departure.end for departure in out)
-    begin = min(onset, first + MAX_CUT_OFF)
-    return begin, max(end, last - MAX_CUT_OFF, begin)
+    return min(departure.onset for departure in out), max(departure.end for departure in out)
 
 
-def _earliest_first(
+def _first_mover(
     order: list[int], means: NDArray[Any], departures: dict[int, Departure]
 ) -> list[int]:
-    """Put a channel that departed early, and far enough, before the one that departed most."""
+    """Put the channel first that departed early and far enough, in a way that has a name."""
     if not order:
         return order
-    most = order[0]
-    earlier = [
+    least = NAMED_SHARE if departures[order[0]].kind == UNUSUAL else MIN_SHARE
+    clear = [
         channel
         for channel in order
-        if means[channel] >= MIN_SHARE * means[most]
-        and departures[channel].kind != UNUSUAL
-        and departures[channel].onset <= departures[most].onset - MIN_ROWS_EARLIER
+        if means[channel] >= least * means[order[0]] and departures[channel].kind != UNUSUAL
     ]
-    if not earlier:
+    if not clear:
         return order
-    first = min(earlier, key=lambda channel: departures[channel].onset)
+    first = min(clear, key=lambda channel: departures[channel].onset)
+    if departures[first].onset > departures[clear[0]].onset - MIN_ROWS_EARLIER:
+        first = clear[0]
     return [first, *(channel for channel in order if channel != first)]
 
 

@@ -1,8 +1,9 @@
-"""Kinds of departure: how a channel's values in an event differ from its baseline.
+"""Kinds of departure: how a channel's values in an event differ from its expected range.
 
-Each kind follows from a comparison with the channel's baseline profile that a person could make on
-a chart; kinds that leave no doubt are tested first (``_kind``). The sizes were chosen on generated
-plants (reproduce/log.md, "Kinds of departure").
+Simple models are fitted to what a person sees on a chart of the channel: its values over its
+expected range. The kind is that of the simplest model that explains most of the departure, whatever
+view raised the alarm. The sizes were chosen on generated plants (reproduce/log.md, "Kinds of
+departure").
 
 Shapes: R rows of the examined window.
 """
@@ -10,16 +11,25 @@ Shapes: R rows of the examined window.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.decision.baseline_profile import ChannelProfile, ExpectedRange, longest_run
+from subadjacent.decision.baseline_profile import (
+    ChannelProfile,
+    ExpectedRange,
+    decimals_of,
+    longest_run,
+)
+from subadjacent.decision.references import BLOCK_ROWS
+
+Array = NDArray[np.float64]
 
 SPIKE = "spike"
 OUT_OF_RANGE = "out of range"
 LEVEL_SHIFT = "level shift (permanent)"
+RETURN = "return"
 DRIFT = "drift"
 STUCK = "stuck"
 HIGHER_VARIANCE = "higher variance"
@@ -30,38 +40,61 @@ MISSING = "missing"
 # none of these: only the view that raised the alarm describes it
 UNUSUAL = "unusual"
 KINDS = (
-    SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, DRIFT, STUCK, HIGHER_VARIANCE, LOWER_VARIANCE,
+    SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, RETURN, DRIFT, STUCK, HIGHER_VARIANCE, LOWER_VARIANCE,
     UNUSUAL_SHAPE, DECOUPLED, MISSING, UNUSUAL,
 )  # fmt: skip
+# kinds of which a departure to one side and then to the other is told in order
+TOLD_IN_ORDER = (SPIKE, OUT_OF_RANGE)
 
-# rows before and after an event that are examined: a drift begins long before it is found
+# kinds whose rows are those in which the channel is out of range
+MOVES = (SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, RETURN, DRIFT)
+
+# rows before and after an event that are examined, at most: a drift begins long before it is found
 ROWS_BEFORE, ROWS_AFTER = 300, 100
 # rows beside an event that may belong to it, for scores are averages over rows
 ROWS_BESIDE = 30
-# a row is out if its irregular part is beyond three typical sizes, and beyond its normal range by
-# half
-MIN_OUT_SIZE, MIN_OUT_RANGE = 3.0, 1.5
+# a channel that is missing in this share of an event's rows is said to be, whatever else it did
+MIN_SILENT_SHARE = 0.3
+# share of the departure that a model must explain: one that is wrong explains less of it
+MIN_EXPLAINED = 0.5
+# the same where another kind would do as well
+CLEARLY = 0.8
+# share of it that the second of two levels must explain by itself
+MIN_SECOND = 0.15
+# a level explains eight ninths of a ramp: a ramp must explain this many times as much
+MIN_RAMP_GAIN = 1.01
+# least share of new in a row where a channel varies more: noise of which a row keeps four fifths
+MIN_QUICK = 0.2
+# the spread of the mean step of many rows, at least, in that of a block
+MIN_SPREAD = 0.5
+# places between which steps and ramps are sought
+PLACES = 64
 # rows that a spike lasts at most, and its least distance from the rows around it, in median steps
 MAX_SPIKE_ROWS, MIN_SPIKE_STEPS = 6, 5.0
 # rows to either side whose median is where a row without a spike would be
 SPIKE_MEDIAN_ROWS = 10
+# share of the departure that a spike makes up, or else
+MIN_SPIKE_SHARE = 0.9
+# a row beside a spike is no further away than this many typical sizes
+MAX_BESIDE_SPIKE = 3.0
 # the longest run of equal values of a channel that never flatlines, and the run by which it is
 # stuck. Of the normal rows of four data sets 86 of 700,000 are in such runs; of channels that have
 # flatlined before, a tenth (reproduce/log.md, "Kinds of departure")
 MAX_NORMAL_RUN, MIN_STUCK_ROWS = 5, 20
-# the level departs if this share of the rows that are out, less the others, is on one side; or if
-# this share of the event's rows is beyond the training range
-MIN_ONE_SIDED, MIN_BEYOND_SHARE = 0.7, 0.3
+# the level departs if this share of the event's rows is beyond the training range
+MIN_PAST_SHARE = 0.3
 # rows that are out, or beyond the training range, to rule out chance
 MIN_OUT_ROWS = 5
+# share of the width of its range by which a row is far out of it
+MIN_FAR = 0.25
 # a departure begins where this many of this many rows in a row are out: a single one is chance
 ONSET_ROWS, ONSET_WITHIN = 3, 5
-# rows whose mean is a level, and how far before an event it may have begun to move
-LEVEL_ROWS, MAX_LEAD_ROWS = 20, 120
-# share of the whole move that a level makes within a step; a drift makes less
-MIN_STEP_SHARE = 0.65
+# fewest rows of a ramp
+MIN_RAMP_ROWS = 20
 # share of the move that remains after a permanent level shift
 MIN_STAY_SHARE = 0.5
+# rows after an event by which it is known whether the level stays, and the quarters that must tell
+MIN_STAY_ROWS, QUARTERS = 40, 4
 # share of the largest move that is the unit of a channel that never moved
 MIN_UNIT_SHARE = 1e-3
 # how many times as far the relation departs as the channel itself where two channels decouple
@@ -96,10 +129,9 @@ class ChannelEvent:
 
     @property
     def rows(self) -> slice:
-        """The examined rows."""
-        return slice(
-            max(self.first - ROWS_BEFORE, 0), min(self.last + ROWS_AFTER, len(self.column))
-        )
+        """The examined rows: as many before the event as it has."""
+        before = min(max(self.last - self.first, ROWS_BESIDE), ROWS_BEFORE)
+        return slice(max(self.first - before, 0), min(self.last + ROWS_AFTER, len(self.column)))
 
     @property
     def here(self) -> slice:
@@ -125,11 +157,13 @@ class ChannelEvent:
 class Departure:
     """How a channel departed in an event.
 
-    ``row`` is the row of the segment where it was furthest from ``expected``; ``low`` and ``high``
-    are the expected range there. ``onset`` and ``end`` are the first and the last row where it was
-    out, if it ``is_out`` in any. ``lasted`` counts the rows of the event or, where the channel was
-    stuck or missing, those rows; ``steps`` is the mean step from row to row in units of the median
-    one.
+    ``row`` is the row of the segment where it was furthest out of its range, or else from
+    ``expected``; ``low`` and ``high`` are the expected range there. ``turns`` are the rows where it
+    went furthest to either side, in order: ``row`` is among them. ``onset`` and ``end`` are the
+    first and the last row where it was out, if it ``is_out`` in any. ``lasted`` counts the rows in
+    which it was out or, where it was stuck or missing, those. ``size`` is the measure of kinds
+    without a value: the mean step from row to row or the departure, in units of the normal one, or
+    the distance of a spike from the rows around it.
     """
 
     kind: str
@@ -137,154 +171,365 @@ class Departure:
     expected: float
     low: float
     high: float
+    turns: tuple[int, ...]
     onset: int
     end: int
     is_out: bool
     lasted: int
-    steps: float
+    size: float
 
     def later(self, rows: int) -> Departure:
         """The departure in rows of the series, whose segment begins at a later row."""
-        return replace(self, row=self.row + rows, onset=self.onset + rows, end=self.end + rows)
+        return replace(
+            self,
+            row=self.row + rows,
+            turns=tuple(turn + rows for turn in self.turns),
+            onset=self.onset + rows,
+            end=self.end + rows,
+        )
 
 
 def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
     """How a channel departed in an event; ``partner`` is its partner channel."""
-    expected = event.expected_range()
-    irregular = event.values - expected.expected
-    by_partner = None
-    if partner is not None:
-        by_partner = event.profile.slope * (partner.values - partner.expected_range().expected)
-    signs = _Signs.of(event, irregular, by_partner)
-    kind = _kind(event, signs)
-    if kind == DECOUPLED and by_partner is not None:
-        center = expected.expected + by_partner
-        # a range as wide as the relation normally varies
-        share = event.profile.partner_error / _unit(event.profile.error, irregular)
-        below, above = share * event.profile.below, share * event.profile.above
-        expected = ExpectedRange(center, center + below, center + above)
-    away = np.abs(event.values - expected.expected)
-    if kind == OUT_OF_RANGE:
-        minimum, maximum = event.profile.minimum, event.profile.maximum
-        beyond = np.maximum(minimum - event.values, event.values - maximum)
-        if (beyond[event.here] > 0).any():
-            # the range is no wider than that of training, and the value is outside that
-            away = beyond
-            expected = ExpectedRange(
-                expected.expected,
-                np.maximum(expected.low, minimum),
-                np.minimum(expected.high, maximum),
-            )
-    event_rows = event.here
-    row = event_rows.start + int(away[event_rows].argmax())
-    lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, event.last - event.first)
+    chart = _Chart.of(event, event.expected_range(), event.profile.error)
+    given = None if partner is None else chart.given(event, partner)
+    signs = _Signs.of(event, chart, given)
+    kind = _kind(event, chart, signs, given)
+    if kind == DECOUPLED and given is not None:
+        chart = given
+    turns = chart.turns(event.here, kind)
+    if kind == STUCK:
+        turns = [max(event.beside.start + signs.run_row, event.here.start)]
+    elif kind == SPIKE and signs.spike is not None:
+        rows = slice(
+            max(signs.spike.start, event.here.start), min(signs.spike.stop, event.here.stop)
+        )
+        turns = chart.turns(rows, kind)
+    row = max(turns, key=chart.distance)
+    out = event.beside.start + chart.out(event.beside, kind)
+    if kind == SPIKE and signs.spike is not None:
+        onset, end = signs.spike.start, signs.spike.stop - 1
+    elif len(out):
+        onset, end = _onset(out), -_onset(-out[::-1])
+    else:
+        onset, end = event.here.start, event.here.stop - 1
+    lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, end + 1 - onset)
+    size = signs.steps
+    if kind == UNUSUAL_SHAPE:
+        size = _rms(chart.sizes[event.here])
+    elif kind == SPIKE:
+        size = float(signs.jumps[row])
+    start = event.rows.start
     return Departure(
         kind,
-        event.rows.start + row,
-        float(expected.expected[row]),
-        float(expected.low[row]),
-        float(expected.high[row]),
-        event.rows.start + signs.onset,
-        event.rows.start + signs.end,
-        signs.out > 0,
+        start + row,
+        float(chart.range.expected[row]),
+        float(chart.range.low[row]),
+        float(chart.range.high[row]),
+        tuple(start + turn for turn in turns),
+        start + onset,
+        start + end,
+        len(out) > 0,
         lasted,
-        signs.steps,
+        size,
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chart:
+    """A channel over its expected range: values, (R,), and how far they are out of it.
+
+    ``sizes`` are in typical sizes of the irregular part; ``beyond`` is 0 within the range.
+    """
+
+    values: Array
+    range: ExpectedRange
+    sizes: Array
+    beyond: Array
+
+    @classmethod
+    def of(cls, event: ChannelEvent, expected: ExpectedRange, unit: float) -> _Chart:
+        values, (middle, low, high) = event.values, expected
+        if event.missing is not None:
+            # what stands in for a missing value was not seen
+            values = np.where(event.missing[event.rows], middle, values)
+        beyond = np.maximum(values - high, 0) + np.minimum(values - low, 0)
+        return cls(values, expected, (values - middle) / _unit(unit, values - middle), beyond)
+
+    def given(self, event: ChannelEvent, partner: ChannelEvent) -> _Chart | None:
+        """The chart over what the partner's values lead to expect; None if they depart."""
+        profile, own = event.profile, partner.expected_range()
+        moves = profile.slope * (partner.values - own.expected)
+        outside = (partner.values < own.low) | (partner.values > own.high)
+        if np.mean(outside[event.here]) > MIN_PAST_SHARE:
+            return None
+        # a range as wide as the relation normally varies
+        share = profile.partner_error / _unit(profile.error, self.values - self.range.expected)
+        center = self.range.expected + moves
+        edges = center + share * profile.below, center + share * profile.above
+        expected = profile.within_limits(ExpectedRange(center, *edges))
+        return _Chart.of(event, expected, profile.partner_error)
+
+    def distance(self, row: int) -> tuple[float, float]:
+        """How far out of its range a row is, and how far from what was expected."""
+        return abs(float(self.beyond[row])), abs(float(self.sizes[row]))
+
+    def out(self, rows: slice, kind: str) -> NDArray[np.intp]:
+        """Which rows are out of range or, of a kind that is no move, far out of it."""
+        least = 0.0 if kind in MOVES else MIN_FAR * (self.range.high - self.range.low)[rows]
+        return np.flatnonzero(np.abs(self.beyond[rows]) > least)
+
+    def turns(self, rows: slice, kind: str) -> list[int]:
+        """Rows furthest out of range on either side, in order; else that furthest from expected.
+
+        Both sides are told if each makes up a share of what is out of range.
+        """
+        beyond = self.beyond[rows]
+        squares = [
+            float(np.sum(np.square(side)))
+            for side in (np.minimum(beyond, 0), np.maximum(beyond, 0))
+        ]
+        if not any(squares):
+            return [rows.start + int(np.abs(self.sizes[rows]).argmax())]
+        sides = [beyond.argmin(), beyond.argmax()]
+        weaker = MIN_SECOND if kind in TOLD_IN_ORDER else 1.0
+        return sorted(
+            rows.start + int(row)
+            for row, square in zip(sides, squares, strict=True)
+            if square > weaker * sum(squares) or square == max(squares)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """Counts and measures of an event that tell kinds apart.
-
-    Counts are of rows of the event and beside it; sizes are in typical sizes of the irregular part.
-    """
+    """Measures of an event that tell kinds apart; rows are those of the event and beside it."""
 
     missing: int
     run: int  # the longest run of equal values
-    out: int  # rows that are out
-    onset: int  # the first of them, among the examined rows
-    end: int  # the last of them
+    run_row: int  # the first of them
+    out: int  # rows out of the expected range
     side: float  # 1 or -1 if they are all on one side
-    size: float  # their median
-    beyond: int  # rows beyond all that was seen in training
-    spike_rows: int  # from the first to the last row that stands out from those around it
-    elsewhere: float  # size of all other rows, by themselves and given the partner
+    past: int  # rows beyond all that was seen in training
+    spike: slice | None  # the few rows that make up the departure
+    is_quick: bool  # whether it comes and goes from row to row
+    jumps: Array  # how far each row stands from the median of the rows around it
     steps: float  # the mean step from row to row, in units of the median one
-    step_share: float  # share of the way that the level goes at once
-    afterwards: float  # median of the rows after the event; 0 where there are none
-    relation: float  # how many times as far the relation departs as the channel itself
 
     @classmethod
-    def of(
-        cls,
-        event: ChannelEvent,
-        irregular: NDArray[np.float64],
-        by_partner: NDArray[np.float64] | None,
-    ) -> _Signs:
-        profile, event_rows, beside = event.profile, event.here, event.beside
-        unit, step = _unit(profile.error, irregular), _unit(profile.median_step, np.diff(irregular))
-        sizes = irregular / unit
-        far = max(MIN_OUT_SIZE, MIN_OUT_RANGE * max(-profile.below, profile.above) / unit)
-        out = np.flatnonzero(np.abs(sizes[beside]) > far)
-        size = float(np.median(sizes[beside][out] if len(out) else sizes[event_rows]))
-        values = event.values[beside]
-        jumped = _from_around(irregular) > MIN_SPIKE_STEPS * step
-        spikes = np.flatnonzero(jumped[beside])
-        elsewhere = _reach(sizes[beside], ~jumped[beside])
-        moves = np.abs(np.diff(irregular[max(event_rows.start - 1, 0) : event_rows.stop]))
-        after = sizes[event_rows.stop :]
-        relation = 0.0
-        if by_partner is not None:
-            left = (irregular - by_partner) / _unit(profile.partner_error, irregular)
-            relation = _size(left[event_rows]) / max(_size(sizes[event_rows]), 1.0)
-            elsewhere = max(elsewhere, _reach(left[event_rows], ~jumped[event_rows]))
-        missing = event.missing[event.first : event.last] if event.missing is not None else ()
+    def of(cls, event: ChannelEvent, chart: _Chart, given: _Chart | None) -> _Signs:
+        profile, here, beside = event.profile, event.here, event.beside
+        irregular = chart.values - chart.range.expected
+        step = _unit(profile.median_step, np.diff(irregular))
+        values, beyond = chart.values[beside], chart.beyond[beside]
+        jumps = _from_around(irregular)
+        spike = _spike(event, jumps, step, chart, given)
+        moves = np.diff(irregular[max(here.start - 1, 0) : here.stop])
+        run_row, run = longest_run(values)
+        sides = np.sign(beyond[beyond != 0])
         return cls(
-            missing=int(np.sum(missing)),
-            run=longest_run(values)[1],
-            out=len(out),
-            onset=beside.start + _onset(out) if len(out) else event_rows.start,
-            end=beside.start + _end(out) if len(out) else event_rows.stop - 1,
-            side=float(np.sign(sizes[beside][out]).mean()) if len(out) else 0.0,
-            size=size,
-            beyond=int(((values < profile.minimum) | (values > profile.maximum)).sum()),
-            spike_rows=int(spikes[-1] - spikes[0]) + 1 if len(spikes) else 0,
-            elsewhere=elsewhere,
-            steps=float(moves.mean() / step) if len(moves) else 1.0,
-            step_share=_step_share(sizes * (np.sign(size) or 1.0), event_rows),
-            afterwards=float(np.median(after)) if len(after) else 0.0,
-            relation=relation,
+            missing=0
+            if event.missing is None
+            else int(event.missing[event.first : event.last].sum()),
+            run=run,
+            run_row=run_row,
+            out=len(sides),
+            side=float(sides.mean()) if len(sides) else 0.0,
+            past=int(((values < profile.minimum) | (values > profile.maximum)).sum()),
+            spike=spike,
+            is_quick=bool(np.mean(np.square(moves)) > 2 * MIN_QUICK * np.var(irregular[here]))
+            if len(moves)
+            else False,
+            jumps=jumps,
+            steps=float(np.abs(moves).mean() / step) if len(moves) else 1.0,
         )
 
 
-def _kind(event: ChannelEvent, signs: _Signs) -> str:
+def _spike(
+    event: ChannelEvent, jumps: Array, step: float, chart: _Chart, given: _Chart | None
+) -> slice | None:
+    """The few rows that a departure is made up of, if it is; among them are some that jumped."""
+    rows, jumped = event.beside, np.abs(jumps) > MIN_SPIKE_STEPS * step
+    places = rows.start + np.flatnonzero(jumped[rows])
+    if not len(places):
+        return None
+    first, last = int(places[0]), int(places[-1]) + 1
+    if last - first > MAX_SPIKE_ROWS:
+        # others jump as well: what counts is how much of all jumps a few rows are
+        squares = np.append(0.0, np.cumsum(np.square(jumps[rows])))
+        few = squares[MAX_SPIKE_ROWS:] - squares[:-MAX_SPIKE_ROWS]
+        if few.max() < MIN_SPIKE_SHARE * squares[-1]:
+            return None
+        first = rows.start + int(few.argmax())
+        last = first + MAX_SPIKE_ROWS
+    among = first + np.flatnonzero(jumped[first:last])
+    if not len(among) or among[-1] < event.here.start or among[0] >= event.here.stop:
+        return None
+    spike = slice(int(among[0]), int(among[-1]) + 1)
+    for sizes in (chart.sizes, chart.sizes if given is None else given.sizes):
+        beside = np.append(sizes[rows.start : spike.start], sizes[spike.stop : rows.stop])
+        most = float(np.quantile(np.abs(beside), 0.9)) if len(beside) else 0.0
+        share = np.sum(np.square(sizes[spike])) / max(np.sum(np.square(sizes[rows])), 1.0)
+        if most > MAX_BESIDE_SPIKE and share < MIN_SPIKE_SHARE:
+            return None
+    return spike
+
+
+def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | None) -> str:
     profile, lasted = event.profile, event.last - event.first
-    if signs.missing > lasted / 2:
+    if signs.missing > MIN_SILENT_SHARE * lasted:
         return MISSING
-    if is_stuck(signs.run, profile) and signs.run >= lasted / 2:
+    if signs.run >= max(lasted / 2, min_stuck_rows(profile, event.column)):
         return STUCK
-    if 0 < signs.spike_rows <= MAX_SPIKE_ROWS >= signs.beyond and signs.elsewhere < MIN_OUT_SIZE:
+    if signs.spike is not None:
         return SPIKE
-    varies_more = signs.steps * profile.median_step > profile.max_step
-    if varies_more and abs(signs.side) <= MIN_ONE_SIDED:
-        return HIGHER_VARIANCE
-    if _level_departs(event, signs):
-        # within a cycle, the cycle itself rises and falls little by little
-        if signs.step_share < MIN_STEP_SHARE and lasted >= profile.cycle:
-            return DRIFT
-        if event.permanent or signs.afterwards * np.sign(signs.size) > MIN_STAY_SHARE * abs(
-            signs.size
-        ):
-            return LEVEL_SHIFT
-        if signs.beyond >= MIN_OUT_ROWS:
-            return OUT_OF_RANGE
-    if signs.relation > MIN_RELATION_RATIO:
-        return DECOUPLED
+    varies_more = signs.is_quick and signs.steps * profile.median_step > profile.max_step
+    # half a cycle is on one side as well, and stays within the training range
+    within = profile.cycle > 0 and signs.past < MIN_OUT_ROWS
+    is_past = signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
+    least = CLEARLY if varies_more or within else MIN_EXPLAINED
+    fit = _Fit.of(event, chart)
+    moved = signs.out >= MIN_OUT_ROWS and (is_past or fit.explained > least)
+    if given is not None and not is_past and _is_decoupled(event, chart, given):
+        # what the relation leaves is a move of this channel alone if it is a plain one
+        moved &= signs.out > MIN_PAST_SHARE * lasted and _Fit.of(event, given).explained > CLEARLY
+        if not moved:
+            return DECOUPLED
+    if moved and not (within and fit.rows < profile.cycle):
+        return _move(event, fit)
     if varies_more:
         return HIGHER_VARIANCE
-    if signs.steps * profile.median_step < profile.min_step:
+    # the mean step of more rows varies less
+    share = max(np.sqrt(BLOCK_ROWS / max(lasted, BLOCK_ROWS)), MIN_SPREAD)
+    if (1 - signs.steps) * profile.median_step > share * (profile.median_step - profile.min_step):
         return LOWER_VARIANCE
-    return UNUSUAL_SHAPE if profile.cycle and signs.out >= MIN_OUT_ROWS else UNUSUAL
+    return UNUSUAL_SHAPE if signs.out >= MIN_OUT_ROWS else UNUSUAL
+
+
+def _move(event: ChannelEvent, fit: _Fit) -> str:
+    """The kind of a departure that is a level or a ramp."""
+    profile = event.profile
+    if _is_return(event):
+        return RETURN
+    # within a cycle, the cycle itself rises and falls little by little
+    is_long = fit.rows >= profile.cycle or fit.explained > CLEARLY
+    if fit.is_ramp and fit.rows >= MIN_RAMP_ROWS and is_long:
+        return DRIFT
+    return LEVEL_SHIFT if _stays(event, fit.height) else OUT_OF_RANGE
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """The best fit of a level, a ramp or two levels to an event and the rows beside it.
+
+    ``explained`` is the share of the departure that it explains, ``height`` the level.
+    """
+
+    explained: float
+    is_ramp: bool
+    rows: int
+    height: float
+
+    @classmethod
+    def of(cls, event: ChannelEvent, chart: _Chart) -> _Fit:
+        window = slice(0, event.here.stop + ROWS_BESIDE)
+        others = event.left_out[event.rows][window].copy()
+        others[event.beside] = False
+        sizes = np.where(others, 0, chart.sizes[window])
+        # normal rows have a square of 1
+        total = max(float(np.sum(np.square(sizes))) - len(sizes), 1.0)
+        level, ramp = _best(sizes, is_ramp=False), _best(sizes, is_ramp=True)
+        second = _best(sizes - level.line(len(sizes)), is_ramp=False)
+        both = level.gain
+        if level.height * second.height < 0 and second.gain > MIN_SECOND * total:
+            both += second.gain
+        is_ramp = ramp.gain > MIN_RAMP_GAIN * both
+        best = ramp if is_ramp else level
+        return cls(max(ramp.gain, both) / total, is_ramp, best.stop - best.start, level.height)
+
+
+class _Line(NamedTuple):
+    """A level or a ramp from one row to another, and by how much it makes squares smaller."""
+
+    gain: float
+    start: int
+    stop: int
+    height: float
+
+    def line(self, rows: int) -> Array:
+        """The level at each row, (R,)."""
+        places = np.arange(rows)
+        return np.where((self.start <= places) & (places < self.stop), self.height, 0.0)
+
+
+def _best(sizes: Array, *, is_ramp: bool) -> _Line:
+    """The level, or the ramp from 0, that leaves the smallest squares."""
+    places = np.unique(np.linspace(0, len(sizes), PLACES + 1).astype(np.intp))
+    lengths = np.maximum(places - places[:, None], 0)
+    products, squares = _sums_between(sizes, places), lengths
+    if is_ramp:
+        weighted = _sums_between(sizes * np.arange(len(sizes)), places)
+        products = weighted - places[:, None] * products
+        squares = lengths * (lengths - 1) * (2 * lengths - 1) // 6
+    gains = np.where(squares > 0, products**2 / np.maximum(squares, 1), 0)
+    start, stop = np.unravel_index(gains.argmax(), gains.shape)
+    height = products[start, stop] / max(squares[start, stop], 1)
+    return _Line(float(gains[start, stop]), int(places[start]), int(places[stop]), float(height))
+
+
+def _sums_between(values: Array, places: NDArray[np.intp]) -> Array:
+    sums = np.append(0.0, np.cumsum(values))[places]
+    return np.asarray(sums - sums[:, None])
+
+
+def _is_return(event: ChannelEvent) -> bool:
+    """Whether a channel that shifted its level in an earlier alarm is back at its former level."""
+    known = slice(max(event.first - ROWS_BESIDE, 0))
+    normal = np.flatnonzero(~event.left_out[known])
+    # normal rows before the last alarm, and those since
+    ends = np.flatnonzero(np.diff(normal) > 1)
+    if not len(ends) or event.first - normal[ends[-1] + 1] < MIN_STAY_ROWS:
+        return False
+    levels = [
+        float(np.median(event.column[rows]))
+        for rows in (
+            normal[max(int(ends[-1]) - ROWS_BEFORE, 0) : ends[-1] + 1],
+            normal[ends[-1] + 1 :],
+            slice(event.first, event.last),
+        )
+    ]
+    former, since, now = levels
+    width = event.profile.above - event.profile.below
+    moved = abs(since - former)
+    return abs(now - former) < MIN_STAY_SHARE * moved and moved > width / 2
+
+
+def _stays(event: ChannelEvent, height: float) -> bool:
+    """Whether a level lasts until the end of the segment."""
+    after = event.column[event.last :]
+    if len(after) < MIN_STAY_ROWS:
+        return event.permanent
+    before = event.column[event.rows.start : event.first]
+    if not len(before):
+        return False
+    moved = height * _unit(event.profile.error, event.values)
+    parts = [after, *np.array_split(after, QUARTERS)]
+    shares = [(np.median(part) - np.median(before)) / moved for part in parts]
+    return bool(shares[0] > MIN_STAY_SHARE and min(shares) > MIN_STAY_SHARE / 2)
+
+
+def _is_decoupled(event: ChannelEvent, chart: _Chart, given: _Chart) -> bool:
+    """Whether what the partner leads to expect is wrong, though the channel by itself is not."""
+    rows = event.here
+    moves = chart.values - chart.range.expected
+    led = given.range.expected - chart.range.expected
+    together = 2 * float(np.sum((moves * led)[rows]))
+    squares = float(np.sum(np.square(moves)[rows]) + np.sum(np.square(led)[rows]))
+    further = _rms(given.sizes[rows]) / max(_rms(chart.sizes[rows]), 1.0)
+    return (
+        further > MIN_RELATION_RATIO
+        and together < MIN_EXPLAINED * squares
+        and bool(given.beyond[rows].any())
+    )
 
 
 def _onset(out: NDArray[np.intp]) -> int:
@@ -293,51 +538,29 @@ def _onset(out: NDArray[np.intp]) -> int:
     return int(followed[0] if len(followed) else out[0])
 
 
-def _end(out: NDArray[np.intp]) -> int:
-    """The last of the rows that are out that follows others, or else the last."""
-    return -_onset(-out[::-1])
+def min_stuck_rows(profile: ChannelProfile, column: NDArray[Any]) -> float:
+    """Rows for which a channel must stand still to be stuck; infinite for one that often does.
+
+    Values that are rounded more coarsely than in training stay the same for longer: as many rows
+    as a random walk takes to move by one unit of the last decimal.
+    """
+    if profile.max_run > MAX_NORMAL_RUN:
+        return np.inf
+    (decimals,) = decimals_of(np.asarray(column)[:, None])
+    if decimals < 0 or decimals >= profile.decimals >= 0 or profile.median_step <= 0:
+        return MIN_STUCK_ROWS
+    return float(MIN_STUCK_ROWS * max(10.0**-decimals / profile.median_step, 1.0) ** 2)
 
 
-def _level_departs(event: ChannelEvent, signs: _Signs) -> bool:
-    """Whether the channel's level has moved to one side, rather than its shape changed."""
-    if signs.beyond > MIN_BEYOND_SHARE * (event.last - event.first):
-        return True
-    one_sided = abs(signs.side) > MIN_ONE_SIDED and signs.out >= MIN_OUT_ROWS
-    # half a cycle is on one side as well, and stays within the training range
-    return one_sided and not (event.profile.cycle and signs.beyond < MIN_OUT_ROWS)
-
-
-def is_stuck(run: int, profile: ChannelProfile) -> bool:
-    """Whether a run of equal values is far longer than the channel ever had."""
-    return profile.max_run <= MAX_NORMAL_RUN and run >= MIN_STUCK_ROWS
-
-
-def _from_around(irregular: NDArray[np.float64]) -> NDArray[np.float64]:
+def _from_around(irregular: Array) -> Array:
     """How far each row stands from the median of the rows around it."""
     # mirrored at the ends, without the end itself
     padded = np.pad(irregular, SPIKE_MEDIAN_ROWS, mode="reflect")
     around = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_MEDIAN_ROWS + 1)
-    return np.asarray(np.abs(irregular - np.median(around, axis=1)))
+    return np.asarray(irregular - np.median(around, axis=1))
 
 
-def _step_share(sizes: NDArray[np.float64], event_rows: slice) -> float:
-    """The largest step of the level in an event, as a share of the furthest level.
-
-    ``sizes`` are positive on the side where the event is.
-    """
-    levels = np.convolve(sizes, np.ones(LEVEL_ROWS) / LEVEL_ROWS, "same")
-    top = event_rows.start + int(levels[event_rows].argmax())
-    sums = np.concatenate([[0.0], np.cumsum(sizes)])
-    last = min(top + LEVEL_ROWS // 2, len(sizes) - LEVEL_ROWS)
-    places = np.arange(max(event_rows.start - MAX_LEAD_ROWS, LEVEL_ROWS), last)
-    if not len(places) or levels[top] <= 0:
-        return 1.0
-    after = sums[places + LEVEL_ROWS] - sums[places]
-    before = sums[places] - sums[places - LEVEL_ROWS]
-    return float((after - before).max() / LEVEL_ROWS / levels[top])
-
-
-def _unit(size: float, values: NDArray[np.float64]) -> float:
+def _unit(size: float, values: Array) -> float:
     """A size to divide by; for a channel that never moved, small, so that any move is large."""
     if size > 0:
         return size
@@ -345,10 +568,5 @@ def _unit(size: float, values: NDArray[np.float64]) -> float:
     return MIN_UNIT_SHARE * largest if largest > 0 else 1.0
 
 
-def _reach(sizes: NDArray[np.float64], chosen: NDArray[np.bool_]) -> float:
-    """The 0.9 quantile of the sizes of the chosen rows; 0 where there are none."""
-    return float(np.quantile(np.abs(sizes[chosen]), 0.9)) if chosen.any() else 0.0
-
-
-def _size(values: NDArray[np.float64]) -> float:
+def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(np.square(values))))

@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# cycles that a row is compared with, the latest first; and the most to search through for one
-# without an alarm
-CYCLES, MAX_CYCLES = 6, 24
+# cycles that a row is compared with, the latest first; the fewest; and the most to search through
+CYCLES, MIN_CYCLES, MAX_CYCLES = 6, 2, 24
+# share of the phases of a cycle that must be known to compare it with another
+MIN_KNOWN_PHASES = 0.5
 # rows whose median is a level
 BLOCK_ROWS = 20
-# blocks before a row, but for the one next to it, whose median is its level
-NEAREST_BLOCK, FARTHEST_BLOCK = 2, 6
+# blocks before a row, but for the one next to it, whose median is its level: the farthest of a
+# short and of a long memory. A long one, of all rows that a stream keeps, does not follow a drift
+NEAREST_BLOCK, SHORT_MEMORY, LONG_MEMORY = 2, 6, 40
 
 Column = NDArray[Any]
 Left = NDArray[np.bool_]
@@ -26,30 +28,35 @@ Rows = NDArray[np.float64]
 
 
 def same_time(column: Column, left_out: Left, cycle: int, rows: slice) -> Rows:
-    """Each row's median at the same phase of previous cycles, or else of later ones.
+    """Median, lowest and highest of each row's normal values at the same phase of cycles before.
 
-    NaN where no such row is normal. ``left_out`` marks rows of the segment that are not, (T,).
+    Of (3, R), NaN for a row with fewer than ``MIN_CYCLES``, in the latest cycles or in those that
+    were searched. ``left_out`` marks rows of the segment that are not normal, (T,).
     """
     numbers = np.arange(rows.start, rows.stop)
-    expected = _median_at(column, left_out, numbers, range(-cycle, -(CYCLES + 1) * cycle, -cycle))
-    for shifts in (
-        range(-(CYCLES + 1) * cycle, -(MAX_CYCLES + 1) * cycle, -cycle),
-        range(cycle, (CYCLES + 1) * cycle, cycle),
-    ):
-        unknown = np.flatnonzero(np.isnan(expected))
-        if not len(unknown):
-            break
-        expected[unknown] = _median_at(column, left_out, numbers[unknown], shifts)
-    return expected
+    found = _at_phase(column, left_out, numbers, cycle * np.arange(1, CYCLES + 1))
+    unknown = np.flatnonzero(np.isnan(found[0]))
+    if len(unknown) and numbers[unknown[-1]] > cycle * CYCLES:
+        earlier = cycle * np.arange(1, MAX_CYCLES + 1)
+        found[:, unknown] = _at_phase(column, left_out, numbers[unknown], earlier)
+    return found
 
 
-def _median_at(column: Column, left_out: Left, rows: NDArray[np.int64], shifts: range) -> Rows:
-    """Each row's median over normal rows at these shifts from it; NaN without any."""
-    places = rows + np.array(shifts)[:, None]
-    exists = (places >= 0) & (places < len(column))
-    places = np.clip(places, 0, len(column) - 1)
-    values = np.where(exists & ~left_out[places], column[places], np.nan)
-    return _median(values)
+def _at_phase(
+    column: Column, left_out: Left, rows: NDArray[np.int64], lags: NDArray[np.int64]
+) -> Rows:
+    """The same over the first ``CYCLES`` normal rows at these lags, (3, R)."""
+    places = rows - lags[:, None]
+    usable = (places >= 0) & ~left_out[np.maximum(places, 0)]
+    usable &= np.cumsum(usable, axis=0) <= CYCLES
+    values = np.where(usable, column[np.maximum(places, 0)], np.nan)
+    ordered = np.sort(values, axis=0)  # NaN last
+    counts, columns = usable.sum(axis=0), np.arange(len(rows))
+    some = np.maximum(counts, 1)
+    median = (ordered[(some - 1) // 2, columns] + ordered[some // 2, columns]) / 2
+    found = np.stack([median, ordered[0], ordered[some - 1, columns]])
+    found[:, counts < MIN_CYCLES] = np.nan
+    return found
 
 
 def _median(values: Rows) -> Rows:
@@ -60,26 +67,43 @@ def _median(values: Rows) -> Rows:
     return np.asarray((ordered[(counts - 1) // 2, columns] + ordered[counts // 2, columns]) / 2)
 
 
-def level_before(column: Column, left_out: Left, rows: slice) -> Rows:
-    """Each row's recent level: the median of the blocks before it; NaN if unknown."""
-    first = max(rows.start // BLOCK_ROWS - FARTHEST_BLOCK, 0)
-    levels = _block_levels(column, left_out, first * BLOCK_ROWS, rows.stop)
-    if np.isnan(levels[0]):
-        # look further back for normal rows, where there are any
-        earlier = _block_levels(column, left_out, 0, first * BLOCK_ROWS)
-        known = earlier[~np.isnan(earlier)]
-        levels[0] = known[-1] if len(known) else np.nan
-    # a block without normal rows takes the level of the one before it, or else of the one after
-    usable = np.flatnonzero(~np.isnan(levels))
-    if not len(usable):
-        return np.full(rows.stop - rows.start, np.nan)
-    latest = np.searchsorted(usable, np.arange(len(levels)), side="right") - 1
-    levels = levels[usable[np.maximum(latest, 0)]]
-    offsets = np.arange(NEAREST_BLOCK, FARTHEST_BLOCK + 1)
-    before = np.arange(len(levels)) - offsets[:, None]
-    level = np.median(levels[np.maximum(before, 0)], axis=0)
-    blocks = np.arange(rows.start, rows.stop) // BLOCK_ROWS - first
-    return np.asarray(level[blocks])
+def phase_levels(column: Column, left_out: Left, cycle: int) -> Rows:
+    """The median of normal rows at each phase, (cycle,), the first row having phase 0; or NaN."""
+    cycles = -(-len(column) // cycle)
+    padded = np.full(cycles * cycle, np.nan)
+    padded[: len(column)] = np.where(left_out, np.nan, column)
+    return _median(padded.reshape(cycles, cycle))
+
+
+def phase_of(levels: Rows, template: Rows) -> int | None:
+    """The phase of a template with which levels at all phases begin; None if few are known."""
+    known = ~np.isnan(levels)
+    if known.mean() < MIN_KNOWN_PHASES:
+        return None
+    centred = np.where(known, levels - np.median(levels[known]), 0.0)
+    spectrum = np.fft.rfft(template - np.median(template)) * np.conj(np.fft.rfft(centred))
+    return int(np.argmax(np.fft.irfft(spectrum, len(template))))
+
+
+def level_before(column: Column, left_out: Left, rows: slice, memory: int) -> Rows:
+    """Each row's level: the median of up to ``memory`` blocks before it; NaN if unknown.
+
+    Without normal rows in reach the level stays what it was.
+    """
+    begin, end = rows.start // BLOCK_ROWS, -(-rows.stop // BLOCK_ROWS)
+    first = max(begin - memory, 0)
+    blocks = _block_levels(column, left_out, first * BLOCK_ROWS, rows.stop)
+    before = np.arange(end - first) - np.arange(NEAREST_BLOCK, memory + 1)[:, None]
+    levels = _median(np.append(blocks, np.nan)[np.maximum(before, -1)])
+    if first and np.isnan(levels[begin - first]):
+        return level_before(column, left_out, slice(0, rows.stop), memory)[rows]
+    known = np.flatnonzero(~np.isnan(levels))
+    # before the first level that is known, that of the first block
+    blocks = blocks[~np.isnan(blocks)]
+    earliest = blocks[0] if len(blocks) else np.nan
+    latest = np.searchsorted(known, np.arange(end - first), side="right") - 1
+    levels = np.append(levels[known], earliest)[latest]
+    return np.asarray(levels[np.arange(rows.start, rows.stop) // BLOCK_ROWS - first])
 
 
 def _block_levels(column: Column, left_out: Left, first: int, last: int) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from subadjacent.decision.kinds import (
     DECOUPLED,
@@ -13,11 +14,12 @@ from subadjacent.decision.kinds import (
     LOWER_VARIANCE,
     MISSING,
     OUT_OF_RANGE,
+    RETURN,
     SPIKE,
     STUCK,
     UNUSUAL_SHAPE,
 )
-from subadjacent.decision.view_facts import FACTS
+from subadjacent.decision.view_facts import ACROSS_CHANNELS, FACTS
 from subadjacent.showing import on_one_line
 
 # beyond these a number is easier to read with a power of ten
@@ -32,74 +34,107 @@ UNITS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 PAST = "past"
 """The view of a stream without a model: rows are compared with those before."""
 
-_DID = {
-    SPIKE: "jumped to {seen}",
-    OUT_OF_RANGE: "went out of range: {seen}",
-    LEVEL_SHIFT: "shifted its level permanently: {seen}",
-    DRIFT: "drifted away: {seen}",
-    UNUSUAL_SHAPE: "had an unusual shape: {seen}",
-    DECOUPLED: "decoupled from {partner}: {seen}",
+# what a channel did that is told by a value: below its range, and above it
+_MOVED = {
+    SPIKE: ("dropped to {value}", "jumped to {value}"),
+    OUT_OF_RANGE: ("fell to {value}", "rose to {value}"),
+    LEVEL_SHIFT: ("shifted down to {value} permanently", "shifted up to {value} permanently"),
+    DRIFT: ("drifted down to {value} over {lasted}", "drifted up to {value} over {lasted}"),
 }
+# how many times the expected value: from this on, in words
+MIN_TIMES = 1.75
+_SHARES = {2: "half the", 3: "a third of the", 4: "a quarter of the", 5: "a fifth of the"}
 
 
-def sentence(
-    channel: str,
-    kind: str,
-    *,
-    seen: float,
-    low: float,
-    high: float,
-    at_this_time: bool = False,
-    lasted: str = "",
-    steps: float = 1.0,
-    partner: str | None = None,
-    view: str | None = None,
-) -> str:
-    """One channel's departure, as a sentence.
+class Facts(NamedTuple):
+    """What a sentence tells of a channel in an event.
 
-    Parameters
-    ----------
-    channel, kind
-        Which channel, and one of ``kinds.KINDS``.
-    seen, low, high
-        Its value where it was furthest from the expected one, and the expected range there.
-    at_this_time
-        Whether ``low`` and ``high`` are of the same time of other cycles.
-    lasted
-        How long it lasted, in words.
-    steps
-        Its mean step from row to row, in units of the median one.
-    partner
-        The channel that it decoupled from.
-    view
-        The view that raised the alarm.
+    ``values`` are those furthest to either side of the expected range, ``low`` to ``high``, in time
+    order. ``size`` is the measure of a kind that has no value. ``decimals`` are those of the file;
+    negative if there are more than a person would read.
+    """
+
+    values: Sequence[float]
+    expected: float
+    low: float
+    high: float
+    decimals: int = -1
+    has_ratios: bool = False
+    at_this_time: bool = False
+    lasted: str = ""
+    size: float = 1.0
+    partner: str | None = None
+    view: str | None = None
+    channels: int = 2
+
+
+def sentence(channel: str, kind: str, facts: Facts) -> str:
+    """One channel's departure, as a sentence; ``kind`` is one of ``kinds.KINDS``.
+
+    A value that is compared with the expected range is outside it, as both are written.
     """
     channel = on_one_line(channel)
     if kind == MISSING:
-        return f"{channel} was missing for {lasted}"
-    step = _rounding(seen, low, high)
+        return f"{channel} was missing for {facts.lasted}"
+    seen, low, high = facts.values[0], facts.low, facts.high
+    step = _rounding(facts)
     value = number(seen, step)
     if kind == STUCK:
-        return f"{channel} flatlined at {value} for {lasted}"
+        return f"{channel} flatlined at {value} for {facts.lasted}"
     if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
-        size = f"its steps were {steps:.2g} times the normal size"
+        size = f"its steps were {facts.size:.2g} times the normal size"
         return f"{channel} had {kind} than expected: {size}"
-    partner_name = "" if partner is None else on_one_line(partner)
-    template = _DID.get(kind, f"was {view_sentence(view)}: {{seen}}")
-    clause = f"{channel} {template.format(seen=value, partner=partner_name)}"
-    if low <= seen <= high:
-        return clause
+    is_out = not low <= seen <= high
+    if kind == SPIKE and not is_out:
+        verb = "jumped" if facts.size > 0 else "dropped"
+        return f"{channel} {verb} by {number(abs(facts.size))}"
+    if kind in _MOVED:
+        moves = [
+            _MOVED[kind][value > facts.expected].format(
+                value=number(value, step), lasted=facts.lasted
+            )
+            for value in facts.values
+        ]
+        did = ", then ".join(moves)
+    elif kind == RETURN:
+        did = f"returned to its former level: {value}"
+    elif kind == DECOUPLED:
+        did = f"decoupled from {on_one_line(facts.partner or '')}: {value}"
+    elif kind == UNUSUAL_SHAPE:
+        size = f"it departed {facts.size:.2g} times as far as normal"
+        did = f"had an unusual shape: {value if is_out else size}"
+    else:
+        did = f"was {view_sentence(facts.view, facts.channels)}"
+        did = f"{did}: {value}" if is_out else did
+    if not is_out:
+        return f"{channel} {did}"
     bounds = dict.fromkeys((number(low, step), number(high, step)))
-    compared = f"{clause}, expected {' to '.join(bounds)}"
+    compared = f"expected {' to '.join(bounds)}"
+    times = _times(facts) if len(facts.values) == 1 and kind != DECOUPLED else ""
+    compared = f"{channel} {did}, {times}{compared}"
     if kind == DECOUPLED:
-        return f"{compared} given {partner_name}"
-    return f"{compared} at this time" if at_this_time else compared
+        return f"{compared} given {on_one_line(facts.partner or '')}"
+    return f"{compared} for this time" if facts.at_this_time else compared
 
 
-def view_sentence(view: str | None) -> str:
-    """What the view that raised an alarm saw, read after "was"."""
+def _times(facts: Facts) -> str:
+    """How many times the expected value the value is, in words; nothing if that says little."""
+    middle = (facts.low + facts.high) / 2
+    if not facts.has_ratios or middle <= 0 or facts.values[0] <= 0:
+        return ""
+    ratio = facts.values[0] / middle
+    if ratio >= MIN_TIMES:
+        return f"about {'twice' if ratio < 2.5 else f'{ratio:.0f} times'} the "
+    share = _SHARES.get(round(1 / ratio))
+    return f"about {share} " if share and 1 / ratio >= MIN_TIMES else ""
+
+
+def view_sentence(view: str | None, channels: int = 2) -> str:
+    """What the view that raised an alarm saw, read after "was"; channels of the file."""
     if view == PAST:
         return "unlike anything before"
+    if channels == 1 and view in ACROSS_CHANNELS:
+        return "unlike anything in training"
     return FACTS[view].sentence if view in FACTS else "unlike anything in training"
 
 
@@ -127,10 +162,26 @@ def number(value: float, step: float | None = None) -> str:
     return text.removeprefix("-") if not any(digit in text for digit in "123456789") else text
 
 
-def _rounding(seen: float, low: float, high: float) -> float:
-    """The step that numbers of one sentence are rounded to: two digits of the expected range."""
+def _rounding(facts: Facts) -> float:
+    """The step that the numbers of one sentence are rounded to.
+
+    It leaves two digits of the expected range, and more where a value outside it is close to it.
+    """
+    seen, low, high = facts.values[0], facts.low, facts.high
     width = high - low if high > low else abs(seen - low)
-    return _power(width, 2) if width > 0 else _power(seen, DIGITS)
+    step = _power(width, 2) if width > 0 else _power(seen, DIGITS)
+    # a whole number keeps two digits: 34 is not rounded to 30
+    smallest = min([abs(one) for one in (*facts.values, low, high) if abs(one) >= 1], default=1.0)
+    while step > 1 and 10 * step > smallest:
+        step /= 10
+    if facts.decimals >= 0:
+        step = max(step, 10.0**-facts.decimals)
+    gaps = [max(low - value, value - high) for value in facts.values]
+    closest = min([gap for gap in gaps if gap > 0], default=math.inf)
+    # two numbers that are further apart than this are written differently
+    while step > closest and step > MIN_STEP * abs(seen):
+        step /= 10
+    return step
 
 
 def _power(value: float, digits: int) -> float:

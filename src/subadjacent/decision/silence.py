@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import BaselineProfiles
-from subadjacent.decision.kinds import MAX_NORMAL_RUN, MIN_STUCK_ROWS
+from subadjacent.decision.baseline_profile import BaselineProfiles, ChannelProfile
+from subadjacent.decision.kinds import MAX_NORMAL_RUN, MIN_STUCK_ROWS, min_stuck_rows
 
 
 def silent(series: TrainSeries, profiles: BaselineProfiles) -> NDArray[np.bool_] | None:
     """Values that are missing for long, or stuck by that row, (T, C); None where there are none."""
     silent_values = None if series.missing is None else series.missing.copy()
     for channel in np.flatnonzero(profiles.each("max_run") <= MAX_NORMAL_RUN):
-        stuck = _stuck(series.values[:, channel], series.starts)
+        stuck = _stuck(series.values[:, channel], series.starts, profiles.of(int(channel)))
         if not stuck.any():
             continue
         if silent_values is None:
@@ -37,12 +37,15 @@ def silent_rows(series: TrainSeries, profiles: BaselineProfiles) -> NDArray[np.b
     return None if silent_values is None else np.asarray(silent_values.any(axis=1))
 
 
-def _stuck(column: NDArray[Any], starts: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Rows at which a channel has been constant for ``MIN_STUCK_ROWS`` rows, (T,)."""
+def _stuck(
+    column: NDArray[Any], starts: tuple[int, ...], profile: ChannelProfile
+) -> NDArray[np.bool_]:
+    """Rows at which a channel has been constant for too long, (T,)."""
     # the last row that differs from the one before it
     changes = np.zeros(len(column), dtype=np.intp)
     moved = np.flatnonzero(column[1:] != column[:-1]) + 1
     changes[moved] = moved
     changes[list(starts)] = starts
     since = np.arange(len(column)) - np.maximum.accumulate(changes)
-    return np.asarray(since >= MIN_STUCK_ROWS - 1)
+    stuck = np.asarray(since >= MIN_STUCK_ROWS - 1)
+    return stuck & (since >= min_stuck_rows(profile, column) - 1) if stuck.any() else stuck

@@ -143,3 +143,5 @@ FACTS = {facts.name: facts for facts in RECORDS}
 VIEWS = tuple(facts.name for facts in RECORDS if facts.kind in (FORECAST, NOVELTY))
 FORECASTING = tuple(facts.name for facts in RECORDS if facts.kind == FORECAST)
 NOVELTIES = tuple(facts.name for facts in RECORDS if facts.kind == NOVELTY)
+ACROSS_CHANNELS = ("state", "other channels", "all channels", "relation")
+"""Views that say nothing of a file of one channel."""
