@@ -188,8 +188,8 @@ class Decision:
         for first, last in bounds:
             strongest = None if evidence.strongest is None else evidence.strongest[first:last]
             flags = None if silent is None else silent[first:last]
-            event = RowEvents.of(evidence, slice(first, last))
-            pushed = stream.push(scores[first:last], strongest, flags, event)
+            row_events = RowEvents.of(evidence, slice(first, last))
+            pushed = stream.push(scores[first:last], strongest, flags, row_events)
             rows = RowSeverity.joined([pushed, stream.finish()])
             changes = machine.push(rows.severity, rows.is_high, silent=rows.silent)
             changes += machine.end_segment()

@@ -66,12 +66,12 @@ class PermanentShifts:
 
     def _decide(self, due: Sequence[OngoingEvent]) -> list[OngoingEvent]:
         self._waiting = [event for event in self._waiting if event not in due]
-        oldest = self._rows - self._flags.shape[1]
+        (shifted, unlike), oldest = self._flags, self._rows - self._flags.shape[1]
         return [
             event
             for event in due
             if event.last >= oldest
-            and is_permanent(*self._flags, max(event.first - oldest, 0), event.last - oldest)
+            and is_permanent(shifted, unlike, max(event.first - oldest, 0), event.last - oldest)
         ]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

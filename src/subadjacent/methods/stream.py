@@ -209,18 +209,25 @@ def _changed(evidence: Evidence, change: Callable[[NDArray[Any]], NDArray[Any]])
 
 
 def assess_series(
-    model: Model, series: TrainSeries, tell: Callable[[int], None] = lambda _rows: None
+    model: Model,
+    series: TrainSeries,
+    tell: Callable[[int], None] = lambda _rows: None,
+    **learning: Any,
 ) -> Evidence:
     """A model's evidence on all unbroken segments of a series.
 
     Long segments go through the model's stream block by block, so that memory does not grow with
     them beyond the evidence itself. ``tell`` is called with the number of rows of every block.
+    ``learning`` are options of the stream of a model that learns.
     """
     before, after, _ = model.reach
     block = max(BLOCK_VALUES // series.values.shape[1], BLOCK_REACHES * (before + (after or 0)), 1)
     whole: Evidence | None = None
     first = 0
-    for evidence in (_while_learning if model.learns else _by_part)(model, series, block):
+    blocks = _by_part(model, series, block)
+    if model.learns:
+        blocks = _while_learning(model.stream(**learning), series, block)
+    for evidence in blocks:
         last = first + len(evidence.score)
         if len(evidence.score) == len(series):
             whole = evidence
@@ -244,9 +251,8 @@ def _by_part(model: Model, series: TrainSeries, block: int) -> Iterator[Evidence
             yield model.assess(rows)
 
 
-def _while_learning(model: Model, series: TrainSeries, block: int) -> Iterator[Evidence]:
+def _while_learning(stream: Any, series: TrainSeries, block: int) -> Iterator[Evidence]:
     """Evidence of one stream on all segments, as rows that come have it."""
-    stream: Any = model.stream()
     for start, stop in series.segments:
         if start:
             stream.gap(_missing_rows(series, start))

@@ -115,7 +115,9 @@ class LastingStream:
         """Take the next rows, (B, C), and which of their values are missing."""
         if missing is None and not self._gap_rows:
             return self._push(rows)
-        in_gap = np.zeros(len(rows), bool) if missing is None else missing.any(axis=1)
+        in_gap = np.zeros(len(rows), dtype=bool)
+        if missing is not None:
+            in_gap[:] = missing.any(axis=1)
         edges = [0, *(np.flatnonzero(np.diff(in_gap)) + 1).tolist(), len(rows)]
         parts = []
         for first, last in pairwise(edges):

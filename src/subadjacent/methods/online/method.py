@@ -109,10 +109,10 @@ class OnlineMethod(Method):
         }
         pooled = fits[0].model
         if len(fits) > 1:
-            views = None
+            unseen = None
             if lasting is not None and normal is not None:
-                views = LastingViews(lasting.models.pooled, MIN_UNIT, normal.pooled)
-            pooled = _unseen(views, fits)
+                unseen = LastingViews(lasting.models.pooled, MIN_UNIT, normal.pooled)
+            pooled = _unseen(unseen, fits)
         return Fitted(
             PerEntity(pooled, models),
             [fit.scores for fit in fits],
