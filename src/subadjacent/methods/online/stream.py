@@ -18,7 +18,7 @@ from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.methods.online.lasting import LastingAssessment, LastingStream
 from subadjacent.methods.online.learner import Learner, RowAssessment
-from subadjacent.methods.online.learning_rule import ADAPT_AFTER, HIGH_SEVERITY, LearningRule
+from subadjacent.methods.online.learning_rule import ADAPT_AFTER, LearningRule
 from subadjacent.methods.online.new_events import LOG_RETURN_PERIOD
 from subadjacent.methods.online.surprise import CHANNEL_NORM, VIEW_WEIGHT
 from subadjacent.methods.online.views import view_names
@@ -184,7 +184,6 @@ class OnlineStream(ModelStream):
                 traces[name] = trace / unit * (out if name in LOOK_BACK else 1)
                 score = score + traces[name]
             log_period = np.maximum(np.maximum(log_period, lasting.begins) - math.log(2), 0)
-            goes_on = goes_on | (lasting.log_period >= HIGH_SEVERITY * LOG_RETURN_PERIOD)
         return Evidence(
             score,
             by_channel,
