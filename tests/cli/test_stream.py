@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from live_plant import CHANNELS, plant
+from live_plant import CHANNELS, looked_new, plant
 from running import COMMAND, GENEROUS, Run
 from subadjacent import StreamScorer, SubAdjacentDetector
 
@@ -79,6 +79,22 @@ def test_with_a_model_there_is_an_answer_at_once_and_a_final_one(
     scorer = SubAdjacentDetector.load(tmp_path / "model")
     expected = scorer.decision_function(pd.DataFrame(spiked(600), columns=list(CHANNELS)))
     np.testing.assert_allclose([one["score"] for one in final], expected, rtol=1e-5)
+
+
+def test_the_status_of_an_alarm_is_told_until_it_is_settled(command: Run, tmp_path: Path) -> None:
+    train, test = looked_new()
+    SubAdjacentDetector(views=["level"]).fit(train).save(tmp_path / "model")
+    rows = "".join(json.dumps({"channel_0": value}) + "\n" for value in test[:, 0].tolist())
+    for options in ((), ("--alarms-only",)):
+        answers = parsed(command("stream", "-m", "model", *options, input=rows).stdout)
+        alarms = answers if options else [one["alarm"] for one in answers if one["alarm"]]
+        told = [(one["number"], one["state"], one["status"]) for one in alarms]
+        assert [one for one in told if one[0] == 1] == [
+            (1, "opened", "provisional"),
+            (1, "closed", "provisional"),
+            (1, "withdrawn", "withdrawn"),
+        ]
+        assert (told[-1], len(told)) == ((2, "confirmed", "confirmed"), 6)
 
 
 def nearly(document: Any) -> Any:

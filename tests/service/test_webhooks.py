@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pandas as pd
 import pytest
 
 from apart import run_apart
+from live_plant import looked_new
 from live_service import live, until, with_a_jump
 from service.watch.servers import Question, Reply, answering
+from subadjacent import SubAdjacentDetector
 from subadjacent.decision.machine import CLOSED, OPENED, UPDATED
 from subadjacent.service import webhooks
 from subadjacent.service.database import FILE
@@ -78,6 +81,31 @@ def test_an_alarm_is_posted_until_it_is_taken_even_after_a_kill(tmp_path: Path) 
     assert (key, "opened") in events
     assert events.index((key, "opened")) < events.index((key, "closed"))
     assert all(body["alarm"]["sentence"] for body in delivered)
+
+
+def test_alarms_that_are_confirmed_or_withdrawn_are_posted(tmp_path: Path) -> None:
+    train, test = looked_new()
+    SubAdjacentDetector(views=["level"]).fit(train).save(tmp_path / "model")
+    times = pd.date_range("2026-01-01", periods=len(test), freq="1min", tz="UTC")
+    values = zip(times, test[:, 0].tolist(), strict=True)
+    rows = [{"time": time.isoformat(), "channel_0": value} for time, value in values]
+    with receiving() as (came, address):
+        config = configure(tmp_path, address)
+        options = ("-m", str(tmp_path / "model"), "--config", str(config))
+        with live(tmp_path / "data", *options) as service:
+            for first in range(0, len(rows), 200):
+                service.push("wave", rows[first : first + 200])
+            until(lambda: any(body["event"] == "confirmed" for _, body, _ in came))
+            kept = service.get("/api/alarms?series=wave")["alarms"]
+            service.end()
+    told = [(body["alarm"]["number"], body["event"]) for _, body, _ in came]
+    assert [event for number, event in told if number == 1] == ["opened", "closed", "withdrawn"]
+    assert [event for number, event in told if number == 2] == ["opened", "closed", "confirmed"]
+    for _, body, _ in came:
+        assert body["alarm"]["status"] == (
+            body["event"] if body["event"] in ("confirmed", "withdrawn") else "provisional"
+        )
+    assert {one["number"]: one["status"] for one in kept} == {1: "withdrawn", 2: "confirmed"}
 
 
 def deliver(

@@ -239,7 +239,8 @@ class BaselineProfiles:
     def of(self, channel: int) -> ChannelProfile:
         """The profile of one channel."""
         values = self.table[:, channel].tolist()
-        return ChannelProfile(*values[: len(FIELDS)], template=tuple(values[len(FIELDS) :]))
+        numbers: dict[str, Any] = dict(zip(FIELDS, values, strict=False))
+        return ChannelProfile(**numbers, template=tuple(values[len(FIELDS) :]))
 
     def each(self, name: str) -> Rows:
         """One field of every channel, (C,)."""

@@ -9,7 +9,7 @@ Shapes: T rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,11 +20,17 @@ from scipy.ndimage import maximum_filter1d
 from subadjacent.data.entities import PerEntity
 from subadjacent.decision.base_threshold import BaseThreshold, Threshold
 from subadjacent.decision.calibration import fit_threshold
+from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.machine import EventChange, EventMachine
 from subadjacent.decision.normal import NormalScores, normal_scores
 from subadjacent.decision.recent_baseline import BaselineShift, RecentBaseline
-from subadjacent.decision.severity import SILENT_SEVERITY, severity
-from subadjacent.decision.threshold import AutoRate, requested_rate, threshold_from_dict
+from subadjacent.decision.severity import SILENT_SEVERITY, as_severity, severity
+from subadjacent.decision.threshold import (
+    AutoRate,
+    Quantile,
+    requested_rate,
+    threshold_from_dict,
+)
 from subadjacent.errors import InputError, require_number
 
 # an average spreads an event over the rows around it: a row belongs to the event if it has at least
@@ -40,6 +46,10 @@ STRONG_BLUR = 20
 STRONGEST_SHARE = 0.2
 # the rarest false alarm that can be requested, in a row
 MIN_RATE = 1e-12
+# alarms in as many rows as were fitted on, where a rate does not depend on these
+ANY_ROWS = 1e15
+
+ALL_ROWS = slice(None)
 
 Rows = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -76,6 +86,14 @@ class TraceThreshold:
             return 1 / risk
         return 1 / max(normal.tail.chance(self.level(entity)), MIN_RATE)
 
+    def requesting(self, rate: float, entity: str | None, *, of_rows: bool) -> TraceThreshold:
+        """The threshold of one entity for another rate: of false alarms, or of rows above it."""
+        normal = self.normal.of(entity)
+        if of_rows:
+            return replace(self, threshold=normal.level_of_rows(rate), rule=Quantile(1 - rate))
+        rule = AutoRate(ANY_ROWS, rate)
+        return replace(self, threshold=rule.level(normal, self.normal.pooled), rule=rule)
+
     def to_dict(self) -> dict[str, Any]:
         """The threshold as JSON types."""
         return {
@@ -100,6 +118,20 @@ class TraceThreshold:
         rule = None if saved["rule"] is None else threshold_from_dict(saved["rule"])
         normal = PerEntity(pooled, dict(zip(entities, per_entity, strict=True)))
         return cls(float(saved["threshold"]), rule, normal)
+
+
+class RowEvents(NamedTuple):
+    """How rare events are that begin at rows, and which rows keep one going; see ``Evidence``."""
+
+    log_period: Rows
+    goes_on: Flags
+
+    @classmethod
+    def of(cls, evidence: Evidence, rows: slice = ALL_ROWS) -> RowEvents | None:
+        """That of some rows, where the evidence tells."""
+        if evidence.log_period is None or evidence.goes_on is None:
+            return None
+        return cls(evidence.log_period[rows], evidence.goes_on[rows])
 
 
 class RowSeverity(NamedTuple):
@@ -190,6 +222,9 @@ class SeverityStream:
         Levels of the score, where they are known row by row, (T,).
     by_row
         Whether rows are counted, not events: then a row counts in which any channel stands out.
+    period
+        Rows in which one event is requested, where that was requested. Evidence that tells how
+        rare an event is that begins at a row is decided by it then.
     """
 
     def __init__(
@@ -202,8 +237,10 @@ class SeverityStream:
         blur: int,
         levels: Rows | None = None,
         by_row: bool = False,
+        period: float | None = None,
     ) -> None:
         self._by_row = by_row
+        self._log_requested = None if period is None else float(np.log(max(period, 2.0)))
         self._blur, self._ahead, self._levels = blur, rows_until_settled(blur), levels
         self._score = _Trace(score, entity, adapt_after, is_score=True)
         self._strongest = None
@@ -219,9 +256,15 @@ class SeverityStream:
         self._waiting = NO_ROWS
 
     def push(
-        self, score: Rows, strongest: Rows | None = None, silent: Flags | None = None
+        self,
+        score: Rows,
+        strongest: Rows | None = None,
+        silent: Flags | None = None,
+        event: RowEvents | None = None,
     ) -> RowSeverity:
         """The severity of the rows whose neighbours have come; the others wait."""
+        if event is not None and self._log_requested is not None:
+            return self._of_events(self._push(score, None), silent, event)
         if silent is None or not silent.any():
             return self._push(score, strongest)
         edges = [0, *(np.flatnonzero(np.diff(silent)) + 1).tolist(), len(silent)]
@@ -233,6 +276,21 @@ class SeverityStream:
                 own = None if strongest is None else strongest[first:last]
                 parts.append(self._push(score[first:last], own))
         return RowSeverity.joined(parts)
+
+    def _of_events(self, rows: RowSeverity, silent: Flags | None, event: RowEvents) -> RowSeverity:
+        """The same rows, with severities by how rare the events are that begin at them."""
+        assert self._log_requested is not None
+        own = as_severity(event.log_period, self._log_requested)
+        # what a learner has learned is no return to what was normal before
+        since = np.zeros_like(rows.since)
+        rows = rows._replace(severity=own, by_score=event.goes_on | (own >= 1), since=since)
+        if silent is None or not silent.any():
+            return rows
+        return rows._replace(
+            severity=np.where(silent, np.maximum(own, SILENT_SEVERITY), own),
+            by_channel=silent,
+            silent=silent,
+        )
 
     def finish(self) -> RowSeverity:
         """The severity of the rows that wait; the next row begins a new segment."""

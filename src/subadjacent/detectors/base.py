@@ -302,7 +302,8 @@ class BaseDetector(Estimator, ABC):
             watch(Progress("scoring", done, total, "rows"))
 
         for one_series in series:
-            evidence = assess_series(self.models_.of(one_series.entity), one_series, tell)
+            model = self.models_.of(one_series.entity)
+            evidence = assess_series(model, one_series, tell, adapt_after=self.adapt_after)
             check_scores(one_series, evidence.score)
             yield evidence
 
