@@ -1,14 +1,12 @@
-"""What conformal thresholds and false discovery rates promise, and what comes of it.
+"""What conformal thresholds promise, and what comes of it.
 
-    python benchmarks/conformal.py --output benchmarks/reports/conformal.csv --pages --jobs 16
+    python benchmarks/conformal.py --output benchmarks/reports/conformal.csv --page --jobs 16
 
 Scores that are normal throughout, drawn many times: the share of rows (or blocks) that are alarms,
 as a mean over draws and what one draw in ten exceeds; the share of draws where no row could be an
 alarm, and of those with a warning of any kind. The default detector on normal processes.
-Fleets with and without entities that stand out: the mean share of false discoveries, the share of
-entities that stand out which are found, and how many normal entities have a p-value of up to 0.05.
 
-With --pages the tables of docs/decision.md and docs/distributed.md are made from it.
+With --page the table of docs/decision.md is made from it.
 """
 
 from __future__ import annotations
@@ -31,45 +29,22 @@ from scipy.signal import lfilter
 
 from reproduce.cases.normal import NORMAL, normal_rows
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
-from subadjacent.decision import conformal, discoveries
+from subadjacent.decision import conformal
 from subadjacent.decision.base_threshold import BaseThreshold
 from subadjacent.decision.conformal import block_maxima
-from subadjacent.decision.discoveries import Worst, benjamini_hochberg, p_values_of, worst_of
-from subadjacent.detectors.many import assess_each, fit_each
 
 Scores = NDArray[np.float64]
 Line = dict[str, Any]
 
-ALPHA, BLOCK, RATE = 0.01, 25, 0.1
+ALPHA, BLOCK = 0.01, 25
 # rows to judge, in each draw
 FRESH = 5_000
-# entities, rows fitted on, rows tested
-FLEETS = ((100, 100, 100), (100, 1_000, 100), (30, 500, 500), (200, 200, 200))
-CHOSEN, RANKS = "as chosen", "ranks only"
-# constants of the p-values of entities, each changed by itself, where rows are few
-CHANGES = {"2 folds": ("FOLDS", 2), "no guard": ("GUARD_BLOCKS", 0)}
-BAD, DEVIATIONS, LONG = 5, 30.0, 10
 WARM_UP = 1_000
 
-DOCS = Path(__file__).parents[1] / "docs"
-# page, mark on it: what the lines are about, and what its table calls the columns it shows
-PAGES = {
-    ("decision.md", "conformal"): (
-        ("drift",),
-        {
-            "data": "normal scores",
-            "form": "form",
-            "asked": "asked",
-            "mean": "mean",
-            "one in ten": "one in ten",
-            "no alarm": "no alarm",
-            "warned": "warned",
-        },
-    ),
-    ("distributed.md", "fleets"): (
-        ("fleet of defaults",),
-        {"data": "fleet", "form": "form", "mean": "false", "power": "found"},
-    ),
+PAGE, MARK = Path(__file__).parents[1] / "docs" / "decision.md", "conformal"
+# what the table on the page calls the columns it shows
+COLUMNS = {"data": "normal scores"} | {
+    name: name for name in ("form", "asked", "mean", "one in ten", "no alarm", "warned")
 }
 
 
@@ -96,8 +71,6 @@ def row(about: str, data: str, form: str, asked: float, found: Any, **more: Any)
         "one in ten": round(float(np.quantile(values, 0.9)), 4),
         "no alarm": "",
         "warned": "",
-        "power": "",
-        "p <= 0.05": "",
         "runs": len(values),
     } | more
 
@@ -216,92 +189,6 @@ def of_default(runs: int, process: str, rows: int) -> list[Line]:
     return lines
 
 
-def of_fleets(runs: int, kind: str, size: tuple[int, int, int], bad: int) -> list[Line]:
-    """Fleets of scores; each entity has a unit of its own."""
-    count, fitted, tested = size
-    fleets = [
-        _fleet(kind, np.random.default_rng(seed), count, fitted, tested, bad)
-        for seed in range(runs)
-    ]
-    data = f"{kind}, {count} entities, {fitted} + {tested} rows, {bad} stand out"
-    worst = _worst(fleets, fitted)
-    lines = [
-        _counted("fleet", data, CHOSEN, worst, bad),
-        _counted("fleet", data, RANKS, worst, bad, extrapolate=False),
-    ]
-    if size == FLEETS[0]:
-        lines += [
-            _counted("fleet", data, form, _changed(fleets, fitted, name, value), bad)
-            for form, (name, value) in CHANGES.items()
-        ]
-    return lines
-
-
-def _fleet(
-    kind: str, rng: np.random.Generator, count: int, fitted: int, tested: int, bad: int
-) -> Scores:
-    scores = draw(kind, rng, (count, fitted + tested)) * np.exp(rng.normal(size=(count, 1)))
-    deviations = scores[:bad, :fitted].std(axis=1, keepdims=True)
-    scores[:bad, fitted + 5 : fitted + 5 + LONG] += DEVIATIONS * deviations
-    return scores
-
-
-def _worst(fleets: list[Scores], fitted: int) -> list[list[Worst]]:
-    return [[worst_of(one[:fitted], one[fitted:]) for one in fleet] for fleet in fleets]
-
-
-def _changed(fleets: list[Scores], fitted: int, name: str, value: int) -> list[list[Worst]]:
-    """The same with one constant changed."""
-    with changed(discoveries, name, value):
-        return _worst(fleets, fitted)
-
-
-def _counted(
-    about: str,
-    data: str,
-    form: str,
-    fleets: list[list[Worst]],
-    bad: int,
-    *,
-    extrapolate: bool = True,
-) -> Line:
-    false, right, low = [], [], []
-    for worst in fleets:
-        p_values = p_values_of(worst, extrapolate=extrapolate)
-        low.append(np.mean(p_values[bad:] <= 0.05))
-        kept = benjamini_hochberg(p_values, RATE)
-        false.append(kept[bad:].sum() / max(kept.sum(), 1))
-        right.append(kept[:bad].mean() if bad else np.nan)
-    power = round(float(np.mean(right)), 3) if bad else ""
-    more = {"power": power, "p <= 0.05": round(float(np.mean(low)), 4)}
-    return row(about, data, form, RATE, false, **more)
-
-
-def of_fleets_by_default(runs: int, process: str, entities: int, rows: int, bad: int) -> list[Line]:
-    """Fleets of the default detector: one model an entity, half of the rows fitted on."""
-    fleets = []
-    for seed in range(runs):
-        values = {
-            str(number): normal_rows(process, 2 * rows, 3, 1000 * seed + number)
-            for number in range(entities)
-        }
-        for number in range(bad):
-            values[str(number)][rows + 20 : rows + 20 + LONG] += 4
-        with Warnings():
-            detectors = fit_each(
-                SubAdjacentDetector(), {name: one[:rows] for name, one in values.items()}
-            )
-            found = assess_each(detectors, values)
-        fleets.append(
-            [
-                worst_of(one.held_out_scores_[0], judged.judgements[0].scores[rows:])
-                for one, judged in zip(detectors, found, strict=True)
-            ]
-        )
-    data = f"{process}, {entities} entities, {rows} + {rows} rows, {bad} stand out"
-    return [_counted("fleet of defaults", data, CHOSEN, fleets, bad)]
-
-
 def parts(
     options: argparse.Namespace,
 ) -> Iterator[tuple[Callable[..., list[Line]], tuple[Any, ...]]]:
@@ -312,54 +199,30 @@ def parts(
             yield of_rows, (runs, kind, rows)
     for name in DRIFTS:
         yield of_drift, (runs, name)
-    for kind in ("independent", "heavy tails", "AR 0.9", "means of 20 rows"):
-        for size in FLEETS:
-            for bad in (0, BAD):
-                yield of_fleets, (runs, kind, size, bad)
-    for process in ("white", "AR 0.5", "cycles"):
-        for bad in (0, BAD):
-            about = (process, options.entities, options.rows // 5, bad)
-            yield of_fleets_by_default, (fits, *about)
     for process in NORMAL:
         yield of_default, (fits, process, options.rows)
 
 
-def write_page(page: Path, mark: str, report: Path) -> None:
-    """Put the lines of the report that a page shows between its marks."""
-    about, columns = PAGES[page.name, mark]
-    lines = [line for line in read_csv(report) if shown(line, about)]
+def write_page(report: Path) -> None:
+    """Put the lines about drift between the marks of the page; all lines are in the report."""
+    lines = [line for line in read_csv(report) if line["about"] == "drift"]
     table = [
-        "| " + " | ".join(columns.values()) + " |",
-        "|---|---|" + "--:|" * (len(columns) - 2),
-        *("| " + " | ".join(line[name] for name in columns) + " |" for line in lines),
+        "| " + " | ".join(COLUMNS.values()) + " |",
+        "|---|---|" + "--:|" * (len(COLUMNS) - 2),
+        *("| " + " | ".join(line[name] for name in COLUMNS) + " |" for line in lines),
     ]
-    put_between(page, mark, "\n".join(table))
-
-
-def shown(line: dict[str, str], about: tuple[str, ...]) -> bool:
-    """Whether a line is on a page; all are in the report."""
-    if line["about"] not in about or line["form"] in CHANGES:
-        return False
-    if line["form"] == RANKS:
-        return line["data"].startswith("means of 20 rows") and line["power"] != ""
-    few = "200 held out" in line["data"]
-    if line["about"] == "blocks":
-        # of 200 rows there are too few
-        return not few
-    # the larger chance where it matters
-    return line["about"] != "rows" or line["asked"] != "0.05" or few
+    put_between(PAGE, MARK, "\n".join(table))
 
 
 def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--runs", type=int, default=60, help="draws of scores, and fleets")
-    parser.add_argument("--fits", type=int, default=4, help="fits of the default, and its fleets")
-    parser.add_argument("--entities", type=int, default=40, help="of a fleet of defaults")
+    parser.add_argument("--runs", type=int, default=60, help="draws of scores")
+    parser.add_argument("--fits", type=int, default=4, help="fits of the default")
     parser.add_argument("--rows", type=int, default=1_000, help="that a default is fitted on")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--pages", action="store_true", help="write the tables of the pages, too")
+    parser.add_argument("--page", action="store_true", help="write the table of the page, too")
     options = parser.parse_args()
     work = Parallel(options.jobs, return_as="generator")
     with options.output.open("w", newline="") as file:
@@ -368,9 +231,8 @@ def main() -> None:
         for lines in work(delayed(part)(*given) for part, given in parts(options)):
             writer.writerows(lines)
             file.flush()
-    if options.pages:
-        for page, mark in PAGES:
-            write_page(DOCS / page, mark, options.output)
+    if options.page:
+        write_page(options.output)
 
 
 if __name__ == "__main__":

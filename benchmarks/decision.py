@@ -9,7 +9,8 @@ minute on one core for each measure, and says so in the name of the set.
 
 events
     Alarms of each entity against its labels (`evaluation/alarms.py`), counted over all entities of
-    a set, and average precision, the mean over entities. One detector is fitted on all entities of
+    a set: repeats folded under the first of their kind, as lists show them, and single ones.
+    Average precision, the mean over entities. One detector is fitted on all entities of
     a set, and one on each generated plant.
 agreement
     Alarms of a batch that an alarm of a stream over the same rows overlaps, and the reverse; the
@@ -132,7 +133,7 @@ def entities_of(name: str, options: Options, step: int) -> list[Entity]:
 
 
 class Outcome(NamedTuple):
-    """One entity's alarms against its labels."""
+    """One entity's alarms against its labels: repeats folded under the first, and one by one."""
 
     alarms: AlarmCounts
     events: AlarmCounts
@@ -152,9 +153,9 @@ def _outcome(detector: SubAdjacentDetector, entity: Entity) -> Outcome:
     alarms = batch_alarms(detector, rows)
     scores = np.asarray(detector.decision_function(rows)[entity.kind])
     anomalous = np.flatnonzero(entity.labels)
-    spans = [span for alarm in alarms for span in alarm.events]
+    spans = [alarm.span for alarm in alarms]
     return Outcome(
-        count_alarms([alarm.span for alarm in alarms], entity.labels),
+        count_alarms(spans, entity.labels, [alarm.kind for alarm in alarms]),
         count_alarms(spans, entity.labels),
         average_precision(scores, entity.labels) if len(anomalous) else np.nan,
         bool((np.abs(anomalous - scores.argmax()) <= NEAR_TOP).any()),
@@ -218,14 +219,14 @@ def pair(entity: Entity) -> Pairing:
     batch, stream = batch_alarms(detector, entity.test), stream_alarms(detector, entity.test)
     ratios = []
     for alarm in batch:
-        others = [one.severity for one in stream if one.touches(alarm.events)]
+        others = [one.severity for one in stream if one.touches([alarm.span])]
         if others:
             ratios.append(max(others) / alarm.severity)
     return Pairing(_matched(batch, stream), _matched(stream, batch), ratios)
 
 
 def _matched(alarms: Sequence[Found], others: Sequence[Found]) -> list[bool]:
-    return [any(other.touches(alarm.events) for other in others) for alarm in alarms]
+    return [any(other.touches([alarm.span]) for other in others) for alarm in alarms]
 
 
 def agreement(options: Options) -> Iterator[Row]:
@@ -349,7 +350,7 @@ def bound_errors(entity: Entity) -> dict[str, list[Span | None]]:
     }
     return {
         way: [
-            _miss(start, stop - 1, [span for alarm in alarms for span in alarm.events])
+            _miss(start, stop - 1, [alarm.span for alarm in alarms])
             for start, stop in segments(entity.labels).tolist()
         ]
         for way, alarms in ways.items()

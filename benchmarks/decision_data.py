@@ -43,27 +43,31 @@ JUMP_SIZE = (2.0, 4.0)  # in deviations of the channel, its rhythm included
 
 
 class Found(NamedTuple):
-    """An alarm: its severity, and the rows of each event that it consists of."""
+    """An alarm of a batch or of a stream: its severity, its rows, and the first of its kind."""
 
     severity: float
-    events: tuple[Span, ...]
+    first: int
+    last: int
+    kind: int
 
     @classmethod
     def of(cls, alarm: Any) -> Self:
-        """Of a batch or of a stream."""
-        events = getattr(alarm, "occurrences", ()) or ((alarm.first, alarm.last),)
-        return cls(float(alarm.severity), tuple((int(first), int(last)) for first, last in events))
+        """The same of any alarm; ``kind`` is the number of the first alarm that it repeats."""
+        return cls(
+            float(alarm.severity),
+            int(alarm.first),
+            int(alarm.last),
+            alarm.number if alarm.repeat_of is None else alarm.repeat_of,
+        )
 
     @property
     def span(self) -> Span:
-        """From the first row of its first event to the last row of its last."""
-        return self.events[0][0], max(last for _, last in self.events)
+        """Its first and last row."""
+        return self.first, self.last
 
     def touches(self, spans: Iterable[Span]) -> bool:
-        """Whether one of its events shares a row with one of the spans."""
-        return any(
-            first <= end and begin <= last for begin, end in spans for first, last in self.events
-        )
+        """Whether it shares a row with one of the spans."""
+        return any(self.first <= end and begin <= self.last for begin, end in spans)
 
 
 def batch_alarms(detector: SubAdjacentDetector, rows: Any) -> list[Found]:
@@ -98,8 +102,7 @@ def rows_in(alarms: Iterable[Found], length: int) -> np.ndarray:
     """Which rows lie in an event, (T,)."""
     covered = np.zeros(length, dtype=bool)
     for alarm in alarms:
-        for first, last in alarm.events:
-            covered[first : last + 1] = True
+        covered[alarm.first : alarm.last + 1] = True
     return covered
 
 

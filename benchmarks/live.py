@@ -35,9 +35,9 @@ from live_data import (
 )
 
 from reproduce.cases.streams import kept_back_streams, live_streams
+from reproduce.live_score import PROFILES, live_score, live_score_at
 from subadjacent import SubAdjacentDetector
 from subadjacent.evaluation.alarms import count_alarms, joined_runs, total
-from subadjacent.evaluation.live import PROFILES, live_score, live_score_at
 from subadjacent.streaming.scorer import StreamScorer
 
 TOGETHER = 1_000  # rows that are pushed at once; answers do not depend on it

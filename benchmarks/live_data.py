@@ -14,7 +14,7 @@ import numpy as np
 
 from reproduce.benchmarks import load_benchmark
 from reproduce.cases.streams import LiveStream
-from subadjacent.evaluation.live import LONGEST_UNASSESSED, UNASSESSED, Watched
+from reproduce.live_score import LONGEST_UNASSESSED, UNASSESSED, Watched
 from subadjacent.evaluation.segments import segments
 
 SETS = ("msl", "smap", "smd")

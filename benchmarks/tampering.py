@@ -50,7 +50,6 @@ OUTCOMES = ("refused", "scored", "not finite", "unhandled", "memory", "time", "c
 NETWORK = {"window": 16, "epochs": 1, "size": "tiny", "random_state": 0}
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("default", {}),
-    "default with a network": ("hybrid", {"max_training_time": 0.1}),
     "transformer": ("sub-adjacent-transformer", NETWORK),
     "Anomaly Transformer": ("anomaly-transformer", NETWORK),
     "DAGMM": ("dagmm", NETWORK),

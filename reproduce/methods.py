@@ -6,7 +6,6 @@ from typing import Any
 
 from reproduce.datasets import DATA_SETTINGS
 from reproduce.run import Run
-from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.errors import InputError
@@ -20,13 +19,9 @@ NETWORK: dict[str, Any] = {
     "smoothing": 20,
     "dynamic": "none",
 }
-# longest training of the default's network in a trial
-QUICK_BUDGET = "1s"
-# name → name in the registry, and settings of all its runs. The network stands beside the views
-# that it was compared with: rows with states and shapes as well take more than an hour to make
+# name → name in the registry, and settings of all its runs
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "default": ("default", {}),
-    "default-network": ("hybrid", {"size": "small", "views": FORECASTING}),
     "sub-adjacent": ("sub-adjacent-transformer", NETWORK),
     "untrained": ("sub-adjacent-transformer", NETWORK | {"epochs": 0}),
     "anomaly-transformer": ("anomaly-transformer", {"size": "paper"}),
@@ -50,9 +45,7 @@ def build(run: Run, device: str) -> BaseDetector:
         raise InputError(f"detector must be one of {', '.join(METHODS)}; got {run.detector!r}")
     name, arguments = METHODS[run.detector]
     known = create(name).get_params(deep=False)
-    if run.quick and name == "hybrid":
-        arguments = arguments | {"max_training_time": QUICK_BUDGET}
-    elif run.quick and "size" in known:
+    if run.quick and "size" in known:
         arguments = {"epochs": 1} | arguments | {"size": "tiny", "stride": 40}
     chosen = {key: value for key, value in run.settings if key not in DATA_SETTINGS}
     # a new dictionary: the settings of all runs stay as they are

@@ -18,7 +18,7 @@ from reproduce.plan import DATASETS, SYNTHETIC, Selection
 from reproduce.progress import in_words
 from reproduce.render import comma_separated, latex, markdown
 from reproduce.results import Results
-from reproduce.run import CLEAN
+from reproduce.run import CLEAN, RETIRED
 from reproduce.summary_text import SummaryText
 from reproduce.tables import leaderboard_words
 from reproduce.tables.leaderboard import OF_ALARMS
@@ -157,7 +157,7 @@ def table_files(
 
 def missing_words(definition: TableDefinition, results: Results, selection: Selection) -> str:
     """A sentence on runs of a table that were not made; empty when all are there."""
-    runs = dict.fromkeys(definition.runs(selection))
+    runs = [run for run in set(definition.runs(selection)) if run.detector not in RETIRED]
     missing = len(results.missing(runs))
     if not missing:
         return ""

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reproduce.run import Run
+from reproduce.run import RETIRED, Run
 from subadjacent.errors import InputError
 
 StoredRow = dict[str, str]
@@ -55,8 +55,10 @@ class Results:
             ) from error
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
-        """Runs without a row, each once."""
-        return [run for run in dict.fromkeys(runs) if run not in self]
+        """Runs without a row that can be made, each once."""
+        return [
+            run for run in dict.fromkeys(runs) if run not in self and run.detector not in RETIRED
+        ]
 
     def datasets(self, *, quick: bool = False) -> set[str]:
         """Datasets that have rows."""

@@ -15,6 +15,8 @@ PROTOCOLS = (PUBLISHED, CLEAN)
 ABLATION = "ablation"
 # the better of a random score and the input's magnitude, as labels tell
 HEURISTICS = "heuristics"
+# detectors that are gone: their committed rows are shown, and no more are made
+RETIRED = frozenset({"default-network"})
 # scores of the published protocol: the error alone, smoothed by a kernel, Eq. 6, Eq. 7
 SMOOTHED = "smoothed"
 SCORES = ("error", SMOOTHED, "weighted", "dynamic")

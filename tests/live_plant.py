@@ -36,3 +36,16 @@ def gappy() -> pd.DataFrame:
     rows[148:150, 0] = rows[190:193, 0] = np.nan
     times = pd.date_range("2026-01-01", periods=340, freq="1min")
     return pd.DataFrame(rows, columns=list(CHANNELS), index=times).drop(times[150:190])
+
+
+def looked_new() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A slow wave to fit ``views=["level"]`` on, and more of it with two events.
+
+    The first is new, but within the range of training: it is withdrawn. The other is confirmed.
+    """
+    rows = 10 * np.sin(np.arange(2_200) * np.pi / 100)[:, None]
+    rows += 0.3 * np.random.default_rng(0).normal(size=rows.shape)
+    train, test = rows[:1_400], rows[1_400:]
+    test[250:253] *= -1
+    test[500:505] += 60
+    return train, test

@@ -18,8 +18,7 @@ from running import GENEROUS
 FORK = """
 import logging, multiprocessing, os
 import numpy as np
-from subadjacent import SubAdjacentDetector, SubAdjacentHybridDetector
-from subadjacent import SubAdjacentTransformerDetector, multivariate
+from subadjacent import SubAdjacentDetector, SubAdjacentTransformerDetector, multivariate
 
 logging.disable()
 plant = multivariate(n=400, channels=3)
@@ -61,7 +60,6 @@ def forking(script: str) -> str:
     "detector",
     [
         'SubAdjacentTransformerDetector(size="tiny", epochs=1, window=50, device="cpu")',
-        'SubAdjacentHybridDetector(max_training_time="1s", device="cpu")',
         "SubAdjacentDetector()",
     ],
 )

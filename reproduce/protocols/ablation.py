@@ -29,6 +29,7 @@ from subadjacent.evaluation.volume import volumes
 from subadjacent.methods.moving import moving_mean
 from subadjacent.methods.views.entity import ViewsModel
 from subadjacent.methods.views.forecasts import Forecasts, Residuals
+from subadjacent.methods.views.residual_scale import UNREACHABLE_SQUARE
 from subadjacent.methods.views.settings import (
     LEVEL,
     LOCAL,
@@ -169,11 +170,12 @@ def _scores_of(model: ViewsModel, test: TestSeries) -> PartScores:
     # test series of the benchmarks have no gaps: one segment each
     rows = model.scaler.apply(test.rows.values)
     entity = model.entity
+    never = np.full(rows.shape[1], UNREACHABLE_SQUARE)
     calm_views = {
         name: replace(
             view,
-            alone=view.alone.indifferent_to_spread(),
-            across=view.across.indifferent_to_spread(),
+            alone=replace(view.alone, spread=never),
+            across=replace(view.across, spread=never),
         )
         for name, view in entity.forecasting.items()
     }
@@ -185,7 +187,7 @@ def _scores_of(model: ViewsModel, test: TestSeries) -> PartScores:
         summands,
         calm_summands,
         np.array([residuals.assessed[:, names.index(part.view)] for part in PARTS]),
-        np.array(entity.weights.factors()),
+        entity.weights.factors(),
         _novelties(model, test.rows.values),
         {name: novelty.weight for name, novelty in entity.novelty.items()},
         test.labels,

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from subadjacent.decision.alarms import Alarm as Alarm
     from subadjacent.detectors.base import BaseDetector as BaseDetector
     from subadjacent.detectors.default import SubAdjacentDetector as SubAdjacentDetector
-    from subadjacent.detectors.hybrid import (
-        SubAdjacentHybridDetector as SubAdjacentHybridDetector,
-    )
     from subadjacent.detectors.registry import create as create
     from subadjacent.detectors.registry import load as load
     from subadjacent.detectors.transformer import (

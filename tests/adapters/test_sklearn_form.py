@@ -66,19 +66,6 @@ def test_a_share_of_training_rows_are_outliers() -> None:
     assert (outlier.predict(rows) < 0).sum() == 20
 
 
-@pytest.mark.parametrize("detector", [None, KNNDetector()], ids=str)
-def test_new_rows_like_the_training_rows_are_outliers_as_rarely(detector: Any) -> None:
-    """The fitted model knows its training rows by heart: what it says of them is no threshold."""
-    rows = normal_rows("white", 1600, 3, 0)
-    outlier = SklearnOutlierDetector(detector, contamination=0.05).fit(rows[:800])
-    assert (outlier.predict(rows[:800]) < 0).mean() == 0.05
-    assert (outlier.predict(rows[800:]) < 0).mean() < 0.1
-    # by its own scores of these rows many more would be
-    own = -outlier.detector_.decision_function(rows[:800])
-    by_heart = (outlier.score_samples(rows[800:]) < np.percentile(own, 5)).mean()
-    assert by_heart > (0.15 if detector is None else 0.05)
-
-
 @pytest.mark.parametrize("index", [True, False])
 def test_training_rows_have_the_scores_of_models_that_had_not_seen_them(index: bool) -> None:
     rows = pd.DataFrame(normal_rows("white", 600, 2, 0), columns=["a", "b"])

@@ -66,13 +66,6 @@ class Memory(Size):
         return -np.abs(X[:, None] - self.rows_[None]).sum(axis=2).min(axis=1)
 
 
-class Whisper(Size):
-    """A size in units of a million."""
-
-    def score_samples(self, X: Any) -> Any:
-        return super().score_samples(X) * 1e-6
-
-
 class Lost(Size):
     def score_samples(self, X: Any) -> Any:
         return np.where(X[:, 0] > 5, np.nan, 0.0)
@@ -117,12 +110,6 @@ def test_occlusion_covers_the_channel_in_all_rows_of_a_window() -> None:
     found = wrap(Size(), window=3).fit(rows).explain(new)
     # a window loses 3 with the first channel, wherever in it that is; usual are 1 + 1 + 1
     np.testing.assert_allclose(found, [[0, 0], [0, 0], [1, 0], [1, 0], [1, 0]], rtol=1e-3)
-
-
-def test_explanations_do_not_depend_on_the_unit_of_scores() -> None:
-    rows = np.random.default_rng(1).normal(size=(200, 2))
-    loud, quiet = (wrap(one).fit(rows).explain(rows) for one in (Size(), Whisper()))
-    np.testing.assert_allclose(loud, quiet, rtol=1e-6)
 
 
 def test_training_rows_are_assessed_by_copies_that_have_not_seen_them() -> None:

@@ -33,12 +33,6 @@ for detector in (SubAdjacentDetector(), SubAdjacentDetector(lookahead=0), SubPCA
     assert loaded.alarms(plant.test) == detector.alarms(plant.test)
 """
 
-NETWORK = """
-from subadjacent import SubAdjacentHybridDetector, multivariate
-
-SubAdjacentHybridDetector().fit(multivariate(n=600, channels=3, seed=1).train)
-"""
-
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -80,12 +74,11 @@ def test_the_default_fits_scores_saves_and_loads(packages: Path, tmp_path: Path)
 
 def test_a_network_and_its_name_say_what_to_install(packages: Path, tmp_path: Path) -> None:
     named = "from subadjacent import SubAdjacentTransformerDetector"
-    for code, name in ((NETWORK, "Hybrid"), (named, "Transformer")):
-        done = run(packages, tmp_path, "-c", code, code=1)
-        assert done.stderr.splitlines()[-1] == (
-            f"subadjacent.errors.MissingPackage: SubAdjacent{name}Detector needs torch, "
-            "which is not installed: pip install 'subadjacent[network]'"
-        )
+    done = run(packages, tmp_path, "-c", named, code=1)
+    assert done.stderr.splitlines()[-1] == (
+        "subadjacent.errors.MissingPackage: SubAdjacentTransformerDetector needs torch, "
+        "which is not installed: pip install 'subadjacent[network]'"
+    )
 
 
 def test_the_command_detects_and_reports(packages: Path, tmp_path: Path) -> None:
@@ -98,5 +91,6 @@ def test_the_command_detects_and_reports(packages: Path, tmp_path: Path) -> None
     model = "plant-anomalies/model"
     run(packages, tmp_path, *command, "score", model, "plant.csv", "-o", "again.csv")
     assert (tmp_path / "again.csv").read_text().count("\n") == 1501
-    done = run(packages, tmp_path, *command, "detect", "plant.csv", "--detector", "hybrid", code=1)
+    paper = ("--detector", "sub-adjacent-transformer")
+    done = run(packages, tmp_path, *command, "detect", "plant.csv", *paper, code=1)
     assert "pip install 'subadjacent[network]'" in done.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,8 +11,7 @@ import torch
 
 from benchmark_scripts import Load, page_with
 from reproduce.cases.departures import DepartureCase
-from reproduce.cases.streams import LiveStream, live_stream
-from subadjacent import multivariate
+from reproduce.cases.streams import LiveStream
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
 
@@ -93,39 +91,6 @@ def test_explanations_are_counted_by_kind_by_hand(load: Load) -> None:
     assert cells["| stuck"]["missing"] == "1"
 
 
-def test_times_of_the_default_become_ratios_by_hand(
-    load: Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    default = load("default")
-
-    def times(detector: object, plant: object) -> tuple[float, float]:
-        # a second for every view, and half for Sub-PCA's none; twice that for twice the rows
-        views = getattr(detector, "views", ())
-        fit = 6.0 if views == "all" else float(len(views)) or 0.5
-        return fit * len(plant.train), 2 * fit * len(plant.train)  # type: ignore[attr-defined]
-
-    monkeypatch.setattr(default, "fit_and_score", times)
-    monkeypatch.setattr(default, "seconds", lambda _work: 7_200.0)
-    lines = {line.what: line for line in default.against_sub_pca(400, 2)}
-    came = [
-        ("fit of 400 x 25", "2400.0 s", ""),
-        ("fit of 400 x 25, against Sub-PCA", "12.00 x", "at most 4 x"),
-        ("fit of 400 x 25 without state, against Sub-PCA", "10.00 x", ""),
-        ("fit of 400 x 25 without both, against Sub-PCA", "8.00 x", ""),
-        ("decision_function, against Sub-PCA", "12.00 x", "at most 4 x"),
-        ("decision_function without shape, against Sub-PCA", "10.00 x", ""),
-        ("alarms, against decision_function", "1.50 x", "at most 1.3 x"),
-    ]
-    assert [lines[what] for what, _, _ in came] == came
-    grown = list(default.growth(400, 2))
-    assert grown[:2] == [
-        ("fit of 200 rows, against 100", "2.00 x", "linear: 2 x"),
-        ("decision_function of 200 rows, against 100", "2.00 x", "linear: 2 x"),
-    ]
-    assert [line.came for line in grown] == ["2.00 x"] * 2 + ["4.00 x"] * 2 + ["8.00 x"] * 2
-    assert default.page(grown).count("| linear: ") == 6
-
-
 def test_the_plain_network_is_ours_written_down_plainly(load: Load) -> None:
     cpu = load("cpu")
     config = SubAdjacentConfig.sized("tiny", 3)
@@ -183,43 +148,6 @@ def test_tables_replace_what_is_between_the_marks(load: Load, tmp_path: Path) ->
         load("live_data").put_between(page, "other", table)
 
 
-def test_the_log_is_given_back_as_it_was(load: Load) -> None:
-    before = logging.root.manager.disable
-    with load("live_data").quiet():
-        assert logging.root.manager.disable == logging.WARNING
-    assert logging.root.manager.disable == before
-
-
-def test_a_running_mean_by_hand(load: Load) -> None:
-    live = load("live")
-    rows = np.array([[1.0], [3.0], [np.nan], [8.0]])
-    entity = load("live_data").Entity("g", "k", rows[:1], rows[1:], np.zeros(3), True)
-    # mean 1, then 2 with variance 1, then the same over one row more
-    said = live.running(entity)
-    first, missing, far = said.severity * live.FAR
-    assert first == pytest.approx(2 / 1e-9)
-    assert missing == 0
-    assert far == pytest.approx(6 / np.sqrt(1 - 1 / 3))
-
-
-def test_rows_at_one_or_above_are_alarms_joined_over_ten_rows(load: Load) -> None:
-    severity = np.zeros(40)
-    severity[[3, 14, 30]] = [1.0, 2.0, 0.99]
-    assert np.flatnonzero(load("live").flagged(severity).anomalous).tolist() == list(range(3, 15))
-
-
-def test_the_first_answer_to_a_row_counts(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
-    live = load("live")
-    entity = load("live_data").of_stream(live_stream("cost of a click", 0))
-    said = live.streamed(entity)
-    monkeypatch.setattr(live, "TOGETHER", 333)
-    again = live.streamed(entity)
-    np.testing.assert_array_equal(said.severity, again.severity)
-    np.testing.assert_array_equal(said.anomalous, again.anomalous)
-    assert len(said.severity) == len(entity.test)
-    assert said.severity.max() > 1
-
-
 def test_an_alarm_counts_once_by_the_row_that_opens_it(load: Load) -> None:
     live, data = load("live"), load("live_data")
     labels = np.zeros(100, int)
@@ -237,47 +165,11 @@ def test_an_alarm_counts_once_by_the_row_that_opens_it(load: Load) -> None:
     assert (at_most["standard"], at_most["threshold"]) == (0, 3.0)
 
 
-def test_what_was_not_measured_anew_stays(load: Load) -> None:
-    def row(group: str, detector: str, alarms: int) -> dict[str, object]:
-        return {"group": group, "detector": detector, "alarms": alarms}
-
-    streams = "generated streams"
-    alone, _, fixed, _, chance = load("live").WAYS
-    before = [row("MSL", chance, 1), row(streams, chance, 2), row(streams, fixed, 3)]
-    anew = [row("MSL", alone, 4), row("MSL", chance, 5)]
-    assert load("live").merged(before, anew) == [
-        row(streams, fixed, 3),
-        row(streams, chance, 2),
-        row("MSL", alone, 4),
-        row("MSL", chance, 5),
-    ]
-
-
-def test_alarms_are_compared_by_their_events_by_hand(load: Load) -> None:
+def test_alarms_are_compared_by_their_rows_and_their_kind_by_hand(load: Load) -> None:
     data = load("decision_data")
-    once = data.Found.of(SimpleNamespace(severity=2.0, first=10, last=12))
-    twice = data.Found.of(said(10, 40, severity=3.0, occurrences=((10, 12), (30, 40))))
-    assert (once.events, once.span) == (((10, 12),), (10, 12))
-    assert twice.span == (10, 40)
-    assert [twice.touches([span]) for span in ((0, 10), (13, 29), (40, 50))] == [True, False, True]
-    assert np.flatnonzero(data.rows_in([once, twice], 35)).tolist() == [10, 11, 12, *range(30, 35)]
-
-
-def test_an_alarm_misses_a_jump_by_the_rows_at_its_ends(load: Load) -> None:
-    decision = load("decision")
-    jump = 100, 119
-    assert decision._miss(*jump, [(0, 50), (90, 130), (98, 125)]) == (-2, 6)
-    assert decision._miss(*jump, [(124, 200)]) == (24, 81)
-    assert decision._miss(*jump, [(125, 200), (0, 94)]) is None
-    entity = load("decision_data").with_jumps(4, 0)
-    plain = multivariate(n=len(entity.test), channels=4, seed=0, kinds=())
-    changed = entity.test != plain.test
-    # one channel at a time, and no other row
-    assert (changed.sum(axis=1) == entity.labels).all()
-    assert 25 <= entity.labels.sum() <= 300
-
-
-def test_stationary_rows_have_unit_deviation_and_their_correlation(load: Load) -> None:
-    rows = load("decision_data").stationary_rows("AR 0.9", 20_000, 3, seed=0)
-    assert rows.std(axis=0) == pytest.approx(1, abs=0.1)
-    assert np.mean(rows[1:] * rows[:-1]) == pytest.approx(0.9, abs=0.1)
+    said = {"severity": 2.0, "number": 3}
+    first = data.Found.of(SimpleNamespace(first=10, last=12, repeat_of=None, **said))
+    again = data.Found.of(SimpleNamespace(first=30, last=40, repeat_of=1, **said))
+    assert (first.span, first.kind, again.kind) == ((10, 12), 3, 1)
+    assert [again.touches([span]) for span in ((0, 30), (13, 29), (40, 50))] == [True, False, True]
+    assert np.flatnonzero(data.rows_in([first, again], 35)).tolist() == [10, 11, 12, *range(30, 35)]

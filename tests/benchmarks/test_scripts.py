@@ -54,22 +54,19 @@ def test_conformal_promises_are_a_row_each(
     run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found = tmp_path / "conformal.csv"
-    for page, mark in (("decision", "conformal"), ("distributed", "fleets")):
-        text = f"before\n<!-- {mark} -->\nold\n<!-- /{mark} -->\nafter\n"
-        (tmp_path / f"{page}.md").write_text(text)
-    monkeypatch.setattr(load("conformal"), "DOCS", tmp_path)
-    small = ("--runs", 1, "--fits", 1, "--entities", 6, "--rows", 250, "--pages")
+    page = tmp_path / "decision.md"
+    page.write_text("before\n<!-- conformal -->\nold\n<!-- /conformal -->\nafter\n")
+    monkeypatch.setattr(load("conformal"), "PAGE", page)
+    small = ("--runs", 1, "--fits", 1, "--rows", 250, "--page")
     run("conformal", "--output", found, *small)
     rows = rows_of(found)
     counts = {about: [row["about"] for row in rows].count(about) for about in CONFORMAL}
     assert counts == CONFORMAL
     assert all(0 <= float(row["mean"]) <= 1 for row in rows)
-    fleets = [row for row in rows if row["about"].startswith("fleet")]
-    assert all((row["power"] == "") == ("0 stand out" in row["data"]) for row in fleets)
     # where no row can be an alarm, none is
     silent = [float(row["mean"]) for row in rows if row["no alarm"] == "1.0"]
     assert silent == [0.0] * len(silent) != []
-    before, *table, after = (tmp_path / "decision.md").read_text().splitlines()
+    before, *table, after = page.read_text().splitlines()
     assert (before, after) == ("before", "after")
     columns = ("data", "form", "asked", "mean", "one in ten", "no alarm", "warned")
     lines = {f"| {' | '.join(row[name] for name in columns)} |": row for row in rows}
@@ -86,8 +83,6 @@ CONFORMAL = {
     "constants": 48,
     "drift": 8,
     "default": 20,
-    "fleet": 80,
-    "fleet of defaults": 6,
 }
 
 
@@ -143,20 +138,6 @@ PRINTED: dict[str, tuple[str, str, int]] = {
 def test_a_script_prints_its_figures(name: str, run: Run) -> None:
     arguments, pattern, count = PRINTED[name]
     assert len(re.findall(pattern, run(name, *arguments.split()), re.MULTILINE)) >= count
-
-
-def test_ratios_go_on_after_a_part_that_fails(
-    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken() -> None:
-        raise RuntimeError("no such machine")
-
-    monkeypatch.setattr(load("ratios"), "measures", broken)
-    monkeypatch.setattr(load("ratios"), "LENGTHS", (200,))
-    said = run("ratios", "--quick", "--rows", 300, "--parts", "metrics", "attention", "latency")
-    assert "metrics: failed: RuntimeError('no such machine')" in said
-    assert re.search(r"N = 200, against the matrix +[\d.]+ x", said)
-    assert len(re.findall(r"^a row's score", said, re.MULTILINE)) == 3
 
 
 def test_the_default_is_measured_beside_sub_pca(load: Load) -> None:
@@ -273,19 +254,6 @@ def test_live_measures_every_detector_on_streams(
         assert float(every["reward low FP"]) >= float(kind["reward low FP"])
     assert page.read_text() == f"before\n<!-- live -->\n{said}<!-- /live -->\nafter\n"
     assert said.count("| generated streams |") == 5
-
-
-def test_what_is_kept_back_has_seeds_and_marks_of_its_own(
-    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    # a development kind stands in: nothing that is kept back is measured here
-    drawn = [live_stream("cost of a click", 1)]
-    monkeypatch.setattr(load("live"), "kept_back_streams", lambda: iter(drawn))
-    page = page_with("live kept back", tmp_path)
-    only = ("--detectors", "random numbers", "--jobs", 1)
-    run("live", "--output", tmp_path / "live.csv", "--page", page, "--kept-back", *only)
-    assert [row["group"] for row in rows_of(tmp_path / "live.csv")] == ["generated streams"] * 2
-    assert "| generated streams | random numbers |" in page.read_text()
 
 
 def test_lookahead_has_a_line_for_each(run: Run, tmp_path: Path) -> None:

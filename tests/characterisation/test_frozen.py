@@ -13,7 +13,7 @@ import pytest
 
 from characterisation import cases
 from characterisation.records import Near, compare
-from subadjacent import SubAdjacentDetector, SubAdjacentHybridDetector
+from subadjacent import SubAdjacentDetector
 from subadjacent.detectors.base import BaseDetector
 
 # scores are rounded to six decimals before they are divided by the entity's unit, 2e-3 or more:
@@ -53,12 +53,6 @@ def test_causal_form_on_a_plant() -> None:
     train, test = cases.generated()["plant"]
     causal = SubAdjacentDetector(lookahead=0, views=EXPECTING).fit(train)
     _compare(causal, test, "causal-plant")
-
-
-def test_default_with_a_network_on_a_plant() -> None:
-    train, test = cases.generated()["plant"]
-    hybrid = SubAdjacentHybridDetector(views=EXPECTING, size="tiny", epochs=1)
-    _compare(hybrid.fit(train), test, "network-plant")
 
 
 def _compare(detector: BaseDetector, test: Any, name: str, near: Near = NEAR) -> None:

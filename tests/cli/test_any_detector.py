@@ -63,14 +63,3 @@ def test_info_tells_what_is_there_and_nothing_else(folder: Path, name: str) -> N
     assert told["threshold"] == DETECTORS[name].threshold_
     assert told["parameters"] == DETECTORS[name].get_params()
     assert told["weights"] > 0
-
-
-@pytest.mark.parametrize("name", ["default", "magnitude"])
-def test_report_shows_what_there_is(folder: Path, tmp_path: Path, name: str) -> None:
-    page = tmp_path / "page.html"
-    done = runner(folder)("report", name, "plant.csv", "--label", "label", "-o", page)
-    text = page.read_text()
-    assert f"<dd>{type(DETECTORS[name]).__name__}</dd>" in text
-    assert "Against the labels" in text
-    assert 'id="attention-title"' not in text
-    assert json.loads(done.stdout) == {"written": [str(page)]}

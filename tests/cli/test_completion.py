@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 
 from running import GENEROUS
-from subadjacent.cli.detector import complete_detector
-from subadjacent.detectors.registry import REGISTRY
 
 LINE = "subadjacent fit rows.csv --detector sub-"
 OFFERED = ["sub-adjacent-transformer", "sub-pca"]
@@ -29,13 +27,6 @@ def home(tmp_path: Path) -> Path:
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     return os.environ | {"HOME": str(home), "PATH": f"{home}:{os.environ['PATH']}"} | more
-
-
-def test_names_are_offered_in_the_order_of_the_table() -> None:
-    assert complete_detector("") == [(name, entry.summary) for name, entry in REGISTRY.items()]
-    assert [name for name, _ in complete_detector("sub-")] == OFFERED
-    assert [name for name, _ in complete_detector("pca")] == ["pca"]
-    assert complete_detector("nothing") == []
 
 
 def test_bash_offers_the_names_of_detectors(home: Path) -> None:

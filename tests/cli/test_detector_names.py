@@ -39,13 +39,6 @@ def test_the_list_as_json_and_as_csv_has_the_class_too(command: Run) -> None:
     assert table.height == len(REGISTRY)
 
 
-def test_short_names_are_unlike_and_name_an_extra_that_there_is() -> None:
-    assert all(name == name.lower() and " " not in name for name in REGISTRY)
-    with (Path(__file__).parents[2] / "pyproject.toml").open() as file:
-        text = file.read()
-    assert all(f"\n{needs} = [" in text for entry in REGISTRY.values() if (needs := entry.needs))
-
-
 @pytest.mark.parametrize("short", ["pca", "random"])
 def test_a_model_of_the_named_detector_is_written(command: Run, plant: Path, short: str) -> None:
     command("fit", plant, "--detector", short, "-o", "model")

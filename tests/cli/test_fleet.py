@@ -94,11 +94,11 @@ def test_counts_go_to_standard_output_and_failures_to_a_table(
 def test_all_is_well_without_failures(command: Run, tmp_path: Path) -> None:
     for name in ("one", "two"):
         command("generate", "plant", "--rows", "300", "-o", f"{name}.csv", "--seed", len(name))
-    done = command("fleet", "*.csv", "-o", "out", "--train-fraction", "0.6", "--fdr", "0.1")
+    done = command("fleet", "*.csv", "-o", "out", "--train-fraction", "0.6")
     counts = json.loads(done.stdout)
     assert counts["entities"] == 2
     assert "wrote out/scores, alarms.csv, entities.csv" in done.stderr
     entities = pl.read_csv(tmp_path / "out" / "entities.csv")
     assert entities["entity"].to_list() == ["one.csv", "two.csv"]
     assert entities["fitted_rows"].to_list() == [180, 180]
-    assert entities["kept"].sum() == counts["kept"]
+    assert entities["alarms"].sum() == counts["alarms"]

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 import pytest
 
-from live_plant import CHANNELS, plant
+from live_plant import CHANNELS, looked_new, plant
 from running import COMMAND, GENEROUS, Run
 from subadjacent import StreamScorer, SubAdjacentDetector
 
@@ -79,6 +79,22 @@ def test_with_a_model_there_is_an_answer_at_once_and_a_final_one(
     scorer = SubAdjacentDetector.load(tmp_path / "model")
     expected = scorer.decision_function(pd.DataFrame(spiked(600), columns=list(CHANNELS)))
     np.testing.assert_allclose([one["score"] for one in final], expected, rtol=1e-5)
+
+
+def test_the_status_of_an_alarm_is_told_until_it_is_settled(command: Run, tmp_path: Path) -> None:
+    train, test = looked_new()
+    SubAdjacentDetector(views=["level"]).fit(train).save(tmp_path / "model")
+    rows = "".join(json.dumps({"channel_0": value}) + "\n" for value in test[:, 0].tolist())
+    for options in ((), ("--alarms-only",)):
+        answers = parsed(command("stream", "-m", "model", *options, input=rows).stdout)
+        alarms = answers if options else [one["alarm"] for one in answers if one["alarm"]]
+        told = [(one["number"], one["state"], one["status"]) for one in alarms]
+        assert [one for one in told if one[0] == 1] == [
+            (1, "opened", "provisional"),
+            (1, "closed", "provisional"),
+            (1, "withdrawn", "withdrawn"),
+        ]
+        assert (told[-1], len(told)) == ((2, "confirmed", "confirmed"), 6)
 
 
 def nearly(document: Any) -> Any:
@@ -162,22 +178,6 @@ def test_a_state_that_cannot_be_written_is_refused_before_any_row_is_read(
     done = command("stream", "--learn", "--state", "text", input='{"a": 1}\n', code=1)
     assert "text is damaged" in done.stderr
     assert (tmp_path / "text").read_text() == "x"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('[{"a": 1}, {"a": 2}]', "line 1 begins a JSON array: jq -c '.[]' writes its objects"),
-        ("1,2,3\n4,5,6\n", "must begin with the names of its columns, in UTF-8; line 1 is '1,2,3'"),
-        ("a,b\n1,2\n", "must have the column 'when', which was asked for; it has a, b"),
-    ],
-)
-def test_what_is_no_table_of_rows_is_refused(command: Run, text: str, said: str) -> None:
-    options = ("--time", "when") if "when" in said else ()
-    done = command("stream", "--learn", *options, input=text, code=1)
-    assert done.stderr.startswith("error: input must ")
-    assert said in done.stderr
-    assert done.stdout == ""
 
 
 def test_labels_are_no_channels(command: Run, tmp_path: Path) -> None:

@@ -5,28 +5,9 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-import pytest
-
 from running import Run
 
 URL = ("--prometheus", "http://127.0.0.1:1")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "error: queries must have at least one entry: add --query, or [queries.NAME]\n"),
-        (("--query", "up"), "error: prometheus must be given (--prometheus URL)\n"),
-        ((*URL, "--config", "none.toml"), "error: none.toml is not a file: --config needs"),
-        ((*URL, "--query", "up", "--step", "0"), "error: queries.up.step must be a time longer"),
-        ((*URL, "--query", "up", "--token-file", "none"), "error: none cannot be read: No such"),
-    ],
-)
-def test_bad_settings_are_one_sentence(command: Run, arguments: tuple[str, ...], said: str) -> None:
-    done = command("watch", *arguments, code=1)
-    assert done.stderr.startswith(said)
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""
 
 
 def test_options_reach_the_settings(command: Run, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ def quick(name: str, **parameters: Any) -> BaseDetector:
     # some tests have few rows: fewer neighbours than usual
     cheap = {
         "epochs": 2,
-        "size": "tiny" if rival or name == "hybrid" else "small",
+        "size": "tiny" if rival else "small",
         "detector__n_estimators": 10,
         "detector__n_neighbors": 3,
     }

@@ -97,15 +97,6 @@ def test_prior_and_discrepancy_are_those_of_the_loops_with_their_gradients(n: in
         torch.testing.assert_close(here, there, rtol=1e-9, atol=1e-12)
 
 
-def test_leading_dimensions_pass_through() -> None:
-    scales, logits = scale(random(2, 3, 5)), random(2, 3, 5, 5, seed=1)
-    series = torch.softmax(logits, dim=-1)
-    found = discrepancy(series, prior_association(scales))
-    assert found.shape == (2, 3, 5)
-    one = discrepancy(series[1, 2], prior_association(scales[1, 2]))
-    torch.testing.assert_close(found[1, 2], one)
-
-
 @pytest.mark.parametrize("raw", [-100.0, -3.0, 0.0, 100.0])
 def test_extreme_scales_give_rows_that_sum_to_one_and_finite_gradients(raw: float) -> None:
     leaf = torch.full((300,), raw, requires_grad=True)

@@ -15,9 +15,7 @@ from torch.utils._pytree import tree_leaves
 from oracle import attention_oracle, vanilla_oracle
 from subadjacent.core.attention import (
     SMALLEST_MASS,
-    attention_matrix,
     linear_attention,
-    normalize_queries,
     vanilla_attention,
     vanilla_matrix,
 )
@@ -88,13 +86,6 @@ def test_linear_attention_weighs_values_by_rows_that_sum_to_one(dense: bool) -> 
     assert values.tolist() == [[7.0], [6.0]]
     # the other point's query gives 1/2 to point 0, and 3/4 to point 1
     assert contribution.tolist() == [0.5, 0.75]
-
-
-def test_rows_of_the_matrix_are_queries_divided_by_their_mass() -> None:
-    q = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
-    k = torch.tensor([[1.0, 1.0], [3.0, 1.0]])
-    assert attention_matrix(q, k).tolist() == [[0.25, 0.75], [0.5, 0.5]]
-    assert normalize_queries(q, k).tolist() == [[0.25, 0.0], [0.0, 0.5]]
 
 
 def test_vanilla_attention_is_a_softmax_of_scaled_products() -> None:

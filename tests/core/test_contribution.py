@@ -76,19 +76,6 @@ def test_contribution_sums_both_ring_neighbors_and_less_at_the_ends_of_a_line() 
     assert contribution(q, ones, Band(1, 1, circular=False)).tolist() == [2.0, 5.0, 10.0, 4.0]
 
 
-def test_contribution_multiplies_the_point_s_own_key() -> None:
-    # two features: the other point's query (1, 2) or (3, 4) with the point's key
-    q = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-    k = torch.tensor([[10.0, 0.0], [0.0, 100.0]])
-    assert contribution(q, k, Band(1, 1)).tolist() == [30.0, 200.0]
-
-
-def test_dense_contribution_sums_columns_not_rows() -> None:
-    # queries 0 and 2 are one step from point 1, and so on around the ring
-    attention = torch.tensor([[0.0, 1.0, 2.0], [10.0, 0.0, 20.0], [100.0, 200.0, 0.0]])
-    assert dense_contribution(attention, Band(1, 1)).tolist() == [110.0, 201.0, 22.0]
-
-
 def test_sliding_sum_adds_the_rows_within_reach() -> None:
     x = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
     for reach, circular, expected in (

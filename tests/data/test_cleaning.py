@@ -64,19 +64,6 @@ def long_oracle(values: list[float], limit: int, starts: tuple[int, ...]) -> lis
     return found
 
 
-def test_a_gap_takes_the_value_before_it() -> None:
-    values = np.array([[1.0, 10.0], [NAN, 20.0], [INF, -INF], [4.0, 40.0], [NAN, 50.0]])
-    found = clean(values, ("a", "b"), fill_limit=2)
-    assert found.missing is None
-    assert found.values.tolist() == [
-        [1.0, 10.0],
-        [1.0, 20.0],
-        [1.0, 20.0],
-        [4.0, 40.0],
-        [4.0, 50.0],
-    ]
-
-
 @given(
     st.lists(st.sampled_from([1.0, 2.0, -3.5, NAN, INF, -INF]), min_size=1, max_size=30),
     st.integers(0, 5),
@@ -165,29 +152,6 @@ def test_rows_are_told_in_which_channels_speak_first() -> None:
     assert filler.first_values(np.array([[NAN, 5, 5]])) == {0: [1]}
     filler.step(np.ones((1, 3)))
     assert filler.first_values(rows) == {}
-
-
-def test_a_row_waits_until_its_gap_is_short_or_long() -> None:
-    gaps = GapFiller(np.array([7.0]), fill_limit=2)
-    assert gaps.settle(column(1, NAN))[0].tolist() == [[1]]
-    assert gaps.settle(column(NAN, 3))[0].tolist() == [[1], [1], [3]]
-    values, apart = gaps.settle(column(NAN, NAN, NAN))
-    assert values.tolist() == [[7], [7], [7]]
-    assert apart.tolist() == [True] * 3
-    # and all that follow, until a value comes
-    values, apart = gaps.settle(column(NAN, 4, NAN))
-    assert values.tolist() == [[7], [4]]
-    assert apart.tolist() == [True, False]
-    assert gaps.settle(column(), ends=True)[0].tolist() == [[4]]
-
-
-def test_the_first_gap_of_a_segment_takes_the_value_after_it() -> None:
-    gaps = GapFiller(np.array([7.0]), fill_limit=2)
-    assert gaps.settle(column(NAN, NAN))[0].tolist() == []
-    assert gaps.settle(column(3))[0].tolist() == [[3], [3], [3]]
-    gaps.begin()
-    values, apart = gaps.settle(column(NAN), ends=True)
-    assert (values.tolist(), apart.tolist()) == ([[7]], [True])
 
 
 cells = st.sampled_from([NAN, NAN, 1.0, 2.0, 3.0])

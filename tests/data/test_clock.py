@@ -74,13 +74,6 @@ def test_what_is_no_duration_is_refused_by_name() -> None:
         )
 
 
-@given(st.integers(0, 400), st.integers(0, 23), st.integers(0, 59), st.integers(0, 59))
-def test_pieces_of_a_duration_add_up(days: int, hours: int, minutes: int, seconds: int) -> None:
-    whole = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-    if whole:
-        assert duration(f"{days}d{hours}h{minutes}m{seconds}s") == whole.total_seconds()
-
-
 def test_rows_are_cut_into_segments_by_long_gaps() -> None:
     # one row is missing after 120, four after 240
     gaps = at(0, 60, 120, 240, 540, 600)
@@ -167,11 +160,6 @@ def test_months_are_refused_with_a_way_out_that_is_not_a_number_of_seconds(unit:
         "largest 31 days, and 4 of 47 are off: months differ in seconds, so leave the times out "
         "(no time column, no dates in the index), and give lengths of time as numbers of rows"
     )
-
-
-def test_a_negative_fill_limit_is_refused() -> None:
-    with pytest.raises(InputError, match="fill_limit must be a whole number of at least 0"):
-        read_clock(at(0, 1), fill_limit=-1, name="X")
 
 
 def test_the_advice_in_the_message_works() -> None:

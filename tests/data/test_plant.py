@@ -40,18 +40,6 @@ def test_an_event_changes_its_channels_on_every_row_and_nothing_else() -> None:
         np.testing.assert_array_equal(plant.test != plant.base, expected)
 
 
-def test_by_default_a_few_per_cent_of_rows_in_at_most_half_of_the_channels_are_anomalous(
-    plant: Plant,
-) -> None:
-    assert all(before.stop < after.start for before, after in pairwise(plant.events))
-    sizes = {len(event.channels) for event in plant.events}
-    assert sizes <= {1, 2, 3}
-    assert len(sizes) > 1
-    assert 0.02 < plant.labels.mean() < 0.04
-    names = [event.kind for event in plant.events]
-    assert {names.count(name) for name in KINDS} == {3}
-
-
 def test_a_kind_alone_lasts_as_long_as_the_radius_says() -> None:
     for name in KINDS:
         plant = multivariate(n=1_000, channels=3, seed=2, kinds=(name,), radius=8)
@@ -59,32 +47,6 @@ def test_a_kind_alone_lasts_as_long_as_the_radius_says() -> None:
         assert set(plant.kind.tolist()) == {0, KIND_CODES[name]}
         least, most = (1, 1) if name in ("global", "contextual") else (8, 16)
         assert all(least <= event.stop - event.start <= most for event in plant.events)
-
-
-def test_global_points_leave_the_channels_range_and_contextual_points_do_not(
-    plant: Plant,
-) -> None:
-    for event in plant.events:
-        for channel in event.channels:
-            value, clean = plant.test[event.start, channel], plant.base[:, channel]
-            inside = clean.min() <= value <= clean.max()
-            if event.kind == "global":
-                assert not inside
-            if event.kind == "contextual":
-                assert inside
-
-
-def test_channels_follow_one_shared_load(plant: Plant) -> None:
-    strength = np.abs(np.corrcoef(plant.train.T))
-    assert strength.min() > 0.2
-    assert strength[~np.eye(6, dtype=bool)].max() < 0.9
-
-
-def test_the_training_part_runs_on_into_the_test_part(plant: Plant) -> None:
-    clean = np.concatenate([plant.train, plant.base])
-    steps = np.abs(np.diff(clean, axis=0))
-    assert (steps[len(plant.train) - 1] <= steps.max(axis=0)).all()
-    np.testing.assert_allclose(plant.train.std(axis=0), plant.base.std(axis=0), rtol=0.2)
 
 
 def test_same_seed_same_plant_and_same_clean_rows_whatever_the_anomalies() -> None:

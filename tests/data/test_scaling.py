@@ -31,16 +31,6 @@ def noise(n: int, channels: int = 2, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(n, channels))
 
 
-def test_a_scaler_by_hand() -> None:
-    # mean 4 and deviation 2; mean 0 and deviation 10
-    values = np.array([[2.0, -10.0], [6.0, 10.0]])
-    scaler = fitted(values)
-    assert scaler.center.tolist() == [4, 0]
-    assert scaler.deviation.tolist() == [2, 10]
-    assert scaler.apply(np.array([[2.0, 5.0], [8.0, -20.0]])).tolist() == [[-1, 0.5], [2, -2]]
-    assert scaler.invert(np.array([[-1.0, 0.5]])).tolist() == [[2, 5]]
-
-
 def test_chunks_give_what_two_passes_give() -> None:
     for n in [1, 2, 3, 1000, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 5]:
         # a drift, so that the chunks have different means
@@ -77,14 +67,6 @@ def test_a_constant_channel_keeps_its_unit() -> None:
         assert scaler.deviation.tolist() == [1]
         np.testing.assert_allclose(scaler.center, value, rtol=1e-14)
         np.testing.assert_allclose(scaler.apply(values[:1] + 0.5), [[0.5]], atol=1e-9)
-
-
-def test_what_moves_follows_the_precision_of_the_values() -> None:
-    for dtype, moves in [(np.float64, True), (np.float32, False)]:
-        # a latitude, to a metre: two steps of float32 there, a thousand million of float64
-        values = (48.858 + np.tile([-1e-5, 0, 1e-5], 400)[:, None]).astype(dtype)
-        deviation = fitted(values).deviation.item()
-        assert deviation == (pytest.approx(1e-5 * (2 / 3) ** 0.5, rel=1e-6) if moves else 1)
 
 
 def test_ten_roundings_are_no_move_and_eleven_are() -> None:

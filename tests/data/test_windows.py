@@ -57,20 +57,6 @@ def in_one_segment(rows: list[float], series: list[TrainSeries]) -> bool:
     )
 
 
-def test_windows_by_hand() -> None:
-    # five rows, then a break and four more; then a series of three
-    stack = stacked([[5, 4], [3]], window=3)
-    windows = stack.windows_within([(0, 9), (0, 3)], stride=2)
-    assert contents(windows) == [[0, 1, 2], [2, 3, 4], [5, 6, 7], [1000, 1001, 1002]]
-
-
-def test_scoring_windows_by_hand() -> None:
-    # the last window of eight rows is aligned to the end: its first point is counted already
-    windows, fresh = stacked([[8], [3]], window=3).scoring_windows(3)
-    assert contents(windows) == [[0, 1, 2], [3, 4, 5], [5, 6, 7], [1000, 1001, 1002]]
-    assert fresh.tolist() == [0, 0, 1, 0]
-
-
 def test_a_short_segment_is_continued_by_its_mirror_image() -> None:
     stack = stacked([[3, 1]], window=5)
     assert stack.values[:, 0].tolist() == [0, 1, 2, 2, 1, 3, 3, 3, 3, 3]

@@ -118,22 +118,17 @@ def test_a_provisional_alarm_is_confirmed_with_the_rows_of_the_final_event() -> 
     before = told(alarms, 402, 415)
     assert (before.status, alarms.is_provisional(1)) == ("provisional", True)
     event = OngoingEvent(395, 424, 410, 3.5)
-    (confirmed,) = alarms.confirm(event, recent(), None, exact=False)
+    (confirmed,) = alarms.confirm(event, recent(), None)
     assert (confirmed.number, confirmed.state, confirmed.status) == (1, "confirmed", "confirmed")
     assert (confirmed.first, confirmed.last, confirmed.severity) == (400, 419, 3.5)
     assert (alarms.alarms, alarms.is_provisional(1)) == ([confirmed], False)
-    # rows that the strongest channel tells are taken as they are
-    alarms = stream(awaits_final=True)
-    told(alarms, 402, 415)
-    (confirmed,) = alarms.confirm(event, recent(), None, exact=True)
-    assert (confirmed.first, confirmed.last, confirmed.severity) == (395, 424, 3.5)
-    assert (confirmed.start, confirmed.peak, confirmed.end) == ("t395", "t410", "t424")
+    assert (confirmed.start, confirmed.peak, confirmed.end) == ("t400", "t410", "t419")
 
 
 def test_what_was_missed_is_raised_and_linked() -> None:
     alarms = stream(awaits_final=True)
     told(alarms, 400, 419)
-    (missed,) = alarms.confirm(OngoingEvent(600, 609, 600, 3.0), recent(), None, exact=True)
+    (missed,) = alarms.confirm(OngoingEvent(600, 609, 600, 3.0), recent(), None)
     assert (missed.number, missed.state, missed.status) == (2, "confirmed", "confirmed")
     assert (missed.repeat_of, missed.repeat) == (1, 2)
     assert alarms.is_provisional(1)
@@ -142,7 +137,7 @@ def test_what_was_missed_is_raised_and_linked() -> None:
 def test_an_open_alarm_goes_on_when_it_is_confirmed() -> None:
     alarms = stream(awaits_final=True)
     alarms.update(*change(OPENED, 402, 400, 402))
-    (updated,) = alarms.confirm(OngoingEvent(400, 410, 405, 3.0), recent(), None, exact=True)
+    (updated,) = alarms.confirm(OngoingEvent(400, 410, 405, 3.0), recent(), None)
     assert (updated.number, updated.state, updated.status) == (1, "updated", "confirmed")
     closed = alarms.update(*change(CLOSED, 520, 400, 419))
     assert closed is not None
@@ -153,7 +148,7 @@ def test_further_alarms_at_the_rows_of_a_final_event_and_those_without_one_are_w
     alarms = stream(awaits_final=True)
     for first, last in ((400, 405), (412, 419), (750, 759)):
         told(alarms, first, last)
-    confirmed, part = alarms.confirm(OngoingEvent(400, 419, 405, 3.0), recent(), None, exact=True)
+    confirmed, part = alarms.confirm(OngoingEvent(400, 419, 405, 3.0), recent(), None)
     assert [(one.number, one.status) for one in (confirmed, part)] == [
         (1, "confirmed"),
         (2, "withdrawn"),

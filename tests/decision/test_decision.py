@@ -141,8 +141,8 @@ def test_rows_that_are_requested_between_false_alarms_by_hand() -> None:
     ):
         own = TraceThreshold(5.0, rule.fit(scores), BY_ENTITY)
         assert Decision(own, None, None).period("quiet") == pytest.approx(period)
-        # two traces raise half of them each
-        assert Decision(own, own, None).period("quiet") == pytest.approx(period / 2)
+        # the strongest channel raises a fifth of them, the score the rest
+        assert Decision(own, own, None).period("quiet") == pytest.approx(0.8 * period)
     # others do not say: it is how seldom normal rows are above their level
     own = TraceThreshold(3.0, Fixed(3.0).fit(scores), BY_ENTITY)
     assert own.period("quiet") == pytest.approx(100 * np.exp(2))

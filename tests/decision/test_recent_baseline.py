@@ -65,11 +65,24 @@ def test_once_the_model_does_not_fit_the_next_change_is_followed_quickly_by_hand
     assert slowly.shift[[55, 56, 57]].tolist() == [19, 34, 49]
 
 
-def test_what_falls_back_is_followed_as_slowly_as_it_was_in_rising() -> None:
+def test_what_falls_half_way_is_followed_as_slowly_as_it_was_in_rising() -> None:
     scores = np.concatenate([np.full(40, 20.0), np.full(40, 5.0)])
     found = follow(scores, normal(), after=16)
     # the higher of both medians counts: what a series did for long stays usual for a while
     assert found.shift[[41, 55, 57]].tolist() == [19, 19, 4]
+
+
+def test_a_series_that_comes_back_is_normal_at_once_by_hand() -> None:
+    # medians of 32 rows, 20 from row 16 on; the last 4 before row 44 are like training
+    scores = np.concatenate([np.full(40, 20.0), np.full(60, 1.0), np.full(30, 20.0)])
+    found = follow(scores, normal(typical=1, high=2), after=16)
+    assert np.flatnonzero(found.ended).tolist() == [44]
+    assert found.ended[44] == 20.0
+    assert found.shift[[43, 44, 100]].tolist() == [19, 0, 0]
+    # what comes then is a change as large as the first, and lasts as long until it is normal
+    assert found.shift[[100 + 15, 100 + 17]].tolist() == [0, 19]
+    # a series that was never followed does not come back
+    assert not follow(scores, normal(typical=1, high=2), after=None).ended.any()
 
 
 def test_a_step_counts_as_usual_once_it_has_lasted_so_many_rows() -> None:
@@ -159,8 +172,9 @@ def test_parts_equal_the_whole_and_a_stop_changes_nothing(
         again.restore(baseline.state())
         baseline = again
         parts.append(baseline.push(part))
-    np.testing.assert_array_equal(np.concatenate([part.shift for part in parts]), whole.shift)
-    np.testing.assert_array_equal(np.concatenate([part.shifted for part in parts]), whole.shifted)
+    for name in BaselineShift._fields:
+        joined = np.concatenate([getattr(part, name) for part in parts])
+        np.testing.assert_array_equal(joined, getattr(whole, name))
 
 
 def test_a_baseline_that_counts_only_once_it_is_shifted() -> None:

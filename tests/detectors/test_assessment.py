@@ -9,41 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from detectors.hand import DECISION, by_hand
 from detectors.waves import waves
 from subadjacent import SubAdjacentDetector
-from subadjacent.data.entities import PerEntity
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
-from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import learn_profiles
-from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.extremes import Tail
-from subadjacent.decision.normal import NormalScores
-from subadjacent.decision.severity_stream import TraceThreshold
-from subadjacent.decision.threshold import Quantile
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
-
-NORMAL = NormalScores(1.0, 2.0, 0.5, 4, Tail(2.0, 0.0, 1.0, 0.01))
-# of a share of rows, every run is an event
-DECISION = Decision(TraceThreshold(2.0, Quantile(0.99), PerEntity(NORMAL, {})), None, None)
-
-
-def by_hand(
-    score: Any = (1.0, 2.0, 3.0, 1.0, 5.0, 1.0),
-    blur: int = 0,
-    expected: bool = True,
-    decision: Decision = DECISION,
-) -> Assessment:
-    """Six rows of two channels; the threshold is 2, a typical row scores 1."""
-    score = np.array(score)
-    rows = np.arange(2.0 * len(score)).reshape(-1, 2)
-    by_channel = np.column_stack([score, 10 * score])
-    evidence = Evidence(score, by_channel, rows + 100 if expected else None, {"level": score / 2})
-    judgement = decision.decide(evidence, blur=blur)
-    habits = learn_profiles(TrainSeries(rows))
-    return Assessment(read(rows), (evidence,), (judgement,), (habits,))
 
 
 def test_everything_is_read_off_the_evidence_by_hand() -> None:
@@ -98,7 +72,8 @@ def test_a_model_that_does_not_fit_is_named_by_hand() -> None:
     evidence = tuple(Evidence(score, score[:, None], None, {}) for score in scores)
     judgements = tuple(map(DECISION.decide, evidence))
     habits = tuple(learn_profiles(one) for one in table.series)
-    assert Assessment(table, evidence, judgements, habits).misfits == ["b", "c"]
+    detector = SubAdjacentDetector()
+    assert Assessment(table, evidence, judgements, habits, detector).misfits == ["b", "c"]
     assert by_hand((9.0,) * 6).misfits == [None]
     assert by_hand((9.0,) * 3).misfits == by_hand().misfits == []
 
@@ -183,43 +158,3 @@ def test_alarms_are_of_the_events_that_rows_are_anomalous_in(
     np.testing.assert_array_equal(covered, found.anomalous)
     for options in ({"again": 0}, {"channels": 0}):
         assert len(found.alarms(**options)) == len(alarms)
-
-
-def test_explanations_have_a_value_for_every_row_and_channel(
-    detector: SubAdjacentDetector, plant: Plant
-) -> None:
-    unusual = np.asarray(detector.assess(plant.test).by_channel)
-    assert unusual.shape == plant.test.shape
-    assert (unusual >= 0).all()
-    # in units of what is usual
-    assert unusual.max() > 1
-    expecting = SubAdjacentDetector(views=("level", "rhythm", "local rhythm", "slow rhythm"))
-    assert np.median(np.asarray(expecting.fit(plant.train).assess(plant.train).by_channel)) < 1
-    # a shape at its usual distance adds a little
-    assert np.median(np.asarray(detector.assess(plant.train).by_channel)) < 1.1
-
-
-def test_a_later_threshold_does_not_change_an_assessment(plant: Plant) -> None:
-    detector = SubAdjacentDetector(lookahead=0, adapt_after=None).fit(plant.train)
-    found = detector.assess(plant.test)
-    before = found.anomalous.copy()
-    detector.threshold_ = -1.0
-    np.testing.assert_array_equal(found.anomalous, before)
-    assert detector.assess(plant.test).anomalous.all()
-
-
-def test_results_of_entities_come_as_a_dict() -> None:
-    train = {"a": waves(300), "b": waves(400, seed=1)}
-    found = SubAdjacentDetector().fit(train).assess({"b": waves(50), "a": waves(60)})
-    for result, shape in (
-        (found.scores, ()),
-        (found.anomalous, ()),
-        (found.probabilities, (2,)),
-        (found.by_channel, (3,)),
-        (found.expected, (3,)),
-    ):
-        assert {name: rows.shape for name, rows in result.items()} == {
-            "b": (50, *shape),
-            "a": (60, *shape),
-        }
-    assert [len(traces["level"]) for traces in found.traces] == [50, 60]

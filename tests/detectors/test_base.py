@@ -89,12 +89,6 @@ def test_probability_is_a_half_at_the_threshold(
     np.testing.assert_array_equal(probabilities[:, 1] > 0.5, above)
 
 
-def test_fit_predict_is_fit_and_then_predict(plant: Plant) -> None:
-    np.testing.assert_array_equal(
-        SubAdjacentDetector().fit_predict(plant.train), fit(plant.train).predict(plant.train)
-    )
-
-
 def test_the_threshold_may_be_changed_after_fitting(plant: Plant) -> None:
     detector = fit(plant.train, lookahead=0, adapt_after=None)
     assert detector.decision.score.rule is not None
@@ -125,10 +119,6 @@ def test_one_is_the_threshold_even_where_that_is_below_a_typical_row(
     np.testing.assert_array_equal(found.probabilities[:, 1] > 0.5, flagged)
     assert flagged[found.scores > found.thresholds].all()
     assert np.abs(found.normalized_scores).max() < 1e5
-
-
-def test_a_series_below_the_threshold_has_no_alarms(plant: Plant) -> None:
-    assert fit(plant.train, contamination=Fixed(1e9)).alarms(plant.test) == []
 
 
 # ---- frames and entities
@@ -218,19 +208,6 @@ def test_a_series_without_a_name_is_refused_where_there_were_several_entities(
         fleet.decision_function(plant.test)
 
 
-def test_one_entity_does_not_depend_on_another(plant: Plant, fleet: SubAdjacentDetector) -> None:
-    both = fleet.decision_function({"a": plant.test[:77], "b": plant.test})
-    alone = fleet.decision_function({"b": plant.test})
-    np.testing.assert_array_equal(both["b"], alone["b"])
-    assert {alarm.entity for alarm in fleet.alarms({"b": plant.test})} == {"b"}
-
-
-def test_channel_names_of_a_series_are_checked_too(plant: Plant) -> None:
-    detector = fit(TrainSeries(plant.train, channels=("a", "b", "c", "d")))
-    with pytest.raises(InputError, match="must have the channels seen in fitting"):
-        detector.decision_function(TrainSeries(plant.test, channels=("b", "a", "c", "d")))
-
-
 def test_a_long_frame_is_scored_in_its_own_row_order(plant: Plant) -> None:
     times = pd.date_range("2026-01-01", periods=500, freq="1min")
     one = pd.DataFrame(plant.train[:500], columns=COLUMNS).assign(item_id="x", timestamp=times)
@@ -298,14 +275,6 @@ def test_labels_cannot_come_in_with_the_rows(plant: Plant) -> None:
     with pytest.raises(InputError, match="must not hold labels"):
         fit(labelled)
     fit(labelled.rows)
-
-
-def test_nothing_can_be_scored_before_fitting(plant: Plant) -> None:
-    for method in ("alarms", "explain", "normalized_score", "predict", "assess"):
-        with pytest.raises(NotFittedError):
-            getattr(SubAdjacentDetector(), method)(plant.test)
-    with pytest.raises(NotFittedError):
-        SubAdjacentDetector().save("nowhere")
 
 
 def test_fitting_leaves_the_input_and_the_global_generator_alone(plant: Plant) -> None:
@@ -384,13 +353,6 @@ def test_rows_to_adapt_after_that_are_none_are_refused(plant: Plant, bad: Any) -
         assert str(caught.value) == said
     SubAdjacentDetector(adapt_after=None).check()
     SubAdjacentDetector(adapt_after=1).check()
-
-
-def test_adapt_after_may_be_changed_after_fitting(plant: Plant) -> None:
-    detector = fit(plant.train, lookahead=0)
-    moved = plant.test + 10 * plant.train.std(axis=0)
-    assert not detector.predict(moved)[600:].all()
-    assert detector.set_params(adapt_after=None).predict(moved).all()
 
 
 def test_normal_scores_are_known_of_every_entity(plant: Plant) -> None:

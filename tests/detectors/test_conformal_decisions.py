@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 import subadjacent
 from subadjacent import AdaptiveConformal, Conformal, SubAdjacentDetector
@@ -151,17 +150,6 @@ def test_a_saved_detector_comes_back_with_its_p_values(contamination: Any, tmp_p
     np.testing.assert_array_equal(after.p_values, before.p_values)
     np.testing.assert_array_equal(after.anomalous, before.anomalous)
     np.testing.assert_array_equal(after.thresholds, before.thresholds)
-
-
-@each
-def test_a_clone_has_the_settings_and_nothing_that_was_learned(contamination: Any) -> None:
-    detector = LevelDetector(contamination=contamination).fit(rows(0))
-    again = clone(detector)
-    assert again.get_params() == detector.get_params()
-    assert not hasattr(again, "threshold_")
-    assert clone(again.set_params(contamination="auto")).contamination == "auto"
-    if not isinstance(contamination, str):
-        assert not hasattr(contamination, "threshold_")
 
 
 def forge(folder: Path, change: Any) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduce.cases import DEVELOPMENT, Case, case
+from reproduce.cases import Case, case
 from subadjacent import Alarm, MagnitudeDetector, SubAdjacentDetector, load
 from subadjacent.data.plant import Plant
 
@@ -36,10 +36,6 @@ def touching(drawn: Case, alarms: list[Alarm]) -> list[Alarm]:
 def true_alarms(drawn: Case) -> list[Alarm]:
     """Alarms of the default that touch an event."""
     return touching(drawn, SubAdjacentDetector().fit(drawn.train).alarms(drawn.test))
-
-
-def test_all_kinds_to_develop_on_are_here() -> None:
-    assert list(KINDS) == list(DEVELOPMENT)
 
 
 @pytest.mark.parametrize(
@@ -98,14 +94,6 @@ def test_saving_entities_and_gaps_leave_the_views_as_they_are(tmp_path: Path) ->
     assert len(found.series[0].segments) == 2
     again = touching(drawn, found.alarms())
     assert [alarm.view for alarm in again] == ["shape"] * len(drawn.events)
-
-
-@pytest.mark.parametrize("views", [("slow rhythm",), ("rhythm", "state")])
-def test_only_views_that_take_part_are_named(plant: Plant, views: tuple[str, ...]) -> None:
-    detector = SubAdjacentDetector(views=views).fit(plant.train)
-    alarms = detector.alarms(plant.test)
-    assert alarms
-    assert {alarm.view for alarm in alarms} <= {*views, "other channels", "all channels"}
 
 
 def test_a_detector_without_views_names_none(plant: Plant) -> None:

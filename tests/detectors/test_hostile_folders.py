@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from running import runner
 from subadjacent import (
     InputError,
     MagnitudeDetector,
@@ -103,11 +102,11 @@ def test_a_matrix_of_all_pairs_of_points_bounds_the_window(network: Path, tmp_pa
 
 
 def test_no_matrix_of_a_long_window_is_formed_to_be_looked_at(network: Path, plant: Plant) -> None:
-    entity = load(network)._fitted().entity
-    first, matrix = entity.attention_around(plant.test[:30], 13)
+    model = load(network)._fitted()
+    first, matrix = model.attention_around(plant.test[:30], 13)
     assert (first, matrix.shape) == (12, (12, 12))
     with pytest.raises(InputError, match="at most 5,000 points for attention to be looked at"):
-        replace(entity, window=5_001).attention_around(plant.test[:30], 13)
+        replace(model, window=5_001).attention_around(plant.test[:30], 13)
 
 
 def test_arrays_of_anything_but_finite_numbers_are_refused(network: Path, tmp_path: Path) -> None:
@@ -149,29 +148,6 @@ def test_parameters_that_no_fit_would_take_are_refused(plain: Path, tmp_path: Pa
         )
         with pytest.raises(ModelFileError, match=rf"is damaged: {rule}"):
             load(folder)
-
-
-DAMAGES: dict[str, Alter] = {
-    "'channels' is missing": lambda _c, facts, _a: facts.pop("channels"),
-    "'versions' is missing": lambda _c, facts, _a: facts.pop("versions"),
-    "versions must be": lambda _c, facts, _a: facts.update(versions=["1"]),
-    "'threshold' is missing": lambda _c, facts, _a: facts.pop("threshold"),
-    "threshold must be a finite number": lambda _c, facts, _a: facts.update(threshold=np.nan),
-    "typical must be a finite number": lambda _c, facts, _a: facts["normal_scores"][0].update(
-        typical="x"
-    ),
-    "'tail' is missing": lambda _c, facts, _a: facts["normal_scores"][0].pop("tail"),
-    "'parameters' is missing": lambda config, _f, _a: config.pop("parameters"),
-}
-
-
-def test_the_command_says_in_a_sentence_what_is_damaged(plain: Path, tmp_path: Path) -> None:
-    for number, (said, alter) in enumerate(DAMAGES.items()):
-        altered(plain, tmp_path / f"model-{number}", alter)
-        told = runner(tmp_path)("info", f"model-{number}", code=1).stderr
-        assert told.startswith("error: model")
-        assert said in told
-        assert told.count("\n") == 1
 
 
 def test_a_list_of_names_among_the_parameters_comes_back(plant: Plant, tmp_path: Path) -> None:

@@ -62,14 +62,6 @@ def as_text(alarms: list[Any]) -> list[tuple[Any, ...]]:
     return [(one.entity, one.first, one.last, one.sentence) for one in alarms]
 
 
-def test_a_detector_that_was_fitted_before_stays_as_it_was() -> None:
-    detector = LevelDetector().fit(frames()[0])
-    before = detector.threshold_
-    fit_each(detector, frames()[1])
-    assert detector.threshold_ == before
-    assert detector.entities_ == ("press",)
-
-
 def test_rows_of_other_entities_are_refused() -> None:
     alone = frames()
     fitted = fit_each(LevelDetector(), pl.concat(alone[:2]))

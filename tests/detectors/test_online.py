@@ -14,7 +14,6 @@ from detectors.waves import waves
 from subadjacent import SubAdjacentDetector, SubPCADetector
 from subadjacent.data.entities import PerEntity
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.online import without_online
 from subadjacent.errors import ModelFileError
 from subadjacent.methods.method import Model
 from subadjacent.methods.online.model import OnlineModel
@@ -94,24 +93,6 @@ def test_they_are_saved_with_the_detector(tmp_path: Path) -> None:
     loaded.save(tmp_path / "again")
     first, second = (tmp_path / name / "model.safetensors" for name in ("model", "again"))
     assert first.read_bytes() == second.read_bytes()
-
-
-def test_their_arrays_are_told_from_others() -> None:
-    names = ("axes", "recent.rows", "online.axes", "causal.axes", "recently")
-    arrays = {name: np.zeros(1) for name in names}
-    assert list(without_online(arrays)) == ["axes", "recently"]
-
-
-def test_a_folder_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    fitted("full").save(folder)
-    facts = json.loads((folder / "detector.json").read_text())
-    # nothing else is wrong with it
-    assert SubAdjacentDetector.load(folder).online_ is not None
-    facts["schema"] -= 1
-    (folder / "detector.json").write_text(json.dumps(facts))
-    with pytest.raises(ModelFileError, match=r"of an earlier version.*: fit the detector anew"):
-        SubAdjacentDetector.load(folder)
 
 
 def test_models_that_are_damaged_are_refused(tmp_path: Path) -> None:

@@ -252,38 +252,6 @@ def test_scores_come_once_no_row_to_come_can_change_them(plant: Plant, lookahead
     assert len(scorer.finish().score) == ahead + detector.fill_limit
 
 
-@pytest.mark.parametrize("part", [1, 97])
-def test_parts_tell_where_segments_begin(plant: Plant, part: int) -> None:
-    detector = MagnitudeDetector(smoothing=7).fit(frame(plant.train))
-    rows = frame(plant.test[:300], gap_at=73)
-    later = pl.col("timestamp") + timedelta(hours=9)
-    rows = pl.concat([rows[:200], rows[200:].with_columns(timestamp=later)])
-    scorer = PiecewiseScorer(detector, least=5)
-    assert scorer.starts == [0]
-    known = []
-    for at in range(0, 300, part):
-        scorer.push(rows[at : at + part])
-        known.append(scorer.starts)
-    scorer.finish()
-    assert scorer.starts == [0, 73, 200]
-    # none is taken back
-    assert all(set(one) <= {0, 73, 200} for one in known)
-
-
-def test_what_comes_in_parts_is_judged_as_the_whole(plant: Plant) -> None:
-    detector = SubAdjacentDetector().fit(frame(plant.train))
-    rows = frame(plant.test, gap_at=433)
-    scorer = PiecewiseScorer(detector, least=50)
-    parts = [scorer.push(rows[at : at + 97]) for at in range(0, 1000, 97)]
-    found = joined([*parts, scorer.finish()])
-    segments = list(pairwise([*scorer.starts, 1000]))
-    (whole,) = detector.assess(rows).judgements
-    assert segments == list(whole.segments)
-    judged = detector.judge(found, segments=segments)
-    np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
-    np.testing.assert_allclose(judged.severity, whole.severity, rtol=1e-3, atol=1e-3)
-
-
 def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) -> None:
     detector = SubAdjacentDetector(lookahead=0).fit(frame(plant.train))
     rows = frame(plant.test, gap_at=1)
@@ -310,18 +278,6 @@ def test_a_bad_value_far_in_is_found_where_it_is(plant: Plant) -> None:
     assert sum(map(int, found.groups())) == 700
 
 
-def test_only_the_rows_still_needed_are_kept(plant: Plant) -> None:
-    detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
-    before, after, every = detector.models_.pooled.reach
-    assert after == 0
-    scorer = PiecewiseScorer(detector)
-    for at in range(0, 1000, 100):
-        scorer.push(frame(plant.test)[at : at + 100])
-        # a value that is stuck has as many before it that equal it, pieces begin where windows
-        # do, and the last rows wait for what tells a short gap from a long one
-        assert len(scorer._kept) <= before + detector.fill_limit + MIN_STUCK_ROWS + every
-
-
 def test_no_more_is_kept_however_long_a_channel_is_missing(plant: Plant) -> None:
     detector = SubAdjacentDetector(near=2, far=9, smoothing=5, lookahead=0).fit(frame(plant.train))
     before, _, every = detector.models_.pooled.reach
@@ -333,10 +289,6 @@ def test_no_more_is_kept_however_long_a_channel_is_missing(plant: Plant) -> None
         assert len(scorer._kept) <= before + detector.fill_limit + MIN_STUCK_ROWS + every
     scorer.finish()
     assert np.flatnonzero(scorer.silent).tolist() == list(range(50, 1000))
-
-
-def test_nothing_pushed_is_nothing_scored(detector: SubAdjacentDetector) -> None:
-    assert PiecewiseScorer(detector).finish().score.tolist() == []
 
 
 @pytest.mark.parametrize("detector", [BlocksDetector(whole=True), RandomDetector()], ids=str)

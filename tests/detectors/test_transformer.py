@@ -13,12 +13,10 @@ from sklearn.exceptions import NotFittedError
 
 from subadjacent import (
     AnomalyTransformerDetector,
-    InputError,
     ModelFileError,
     Progress,
     SubAdjacentTransformerDetector,
     load,
-    multivariate,
 )
 from subadjacent.core.band import Band
 from subadjacent.data.plant import Plant
@@ -61,24 +59,6 @@ def test_long_data_gets_the_papers_window_and_band(plant: Plant) -> None:
     assert short.band_ == Band(15, 22)
 
 
-def test_rows_go_through_the_network_once(
-    fitted: SubAdjacentTransformerDetector, plant: Plant
-) -> None:
-    run: list[int] = []
-    hook = fitted.network_.register_forward_hook(
-        lambda _network, inputs, _output: run.append(len(inputs[0]))
-    )
-    try:
-        assessment = fitted.assess(plant.test)
-        assessment.alarms()
-        assert assessment.scores.shape == (1000,)
-        assert assessment.by_channel.shape == (1000, 4)
-    finally:
-        hook.remove()
-    # 1,000 rows are 50 windows of 20
-    assert sum(run) == 50
-
-
 def test_an_assessment_shows_what_led_to_the_scores(
     fitted: SubAdjacentTransformerDetector, plant: Plant
 ) -> None:
@@ -91,26 +71,6 @@ def test_an_assessment_shows_what_led_to_the_scores(
     # in the data's own units
     correlation = np.corrcoef(expected[:, 0], plant.test[:, 0])[0, 1]
     assert correlation > 0.5
-
-
-def test_the_disturbed_channel_of_twenty_is_named_first() -> None:
-    plant = multivariate(n=1_200, channels=20, seed=8)
-    detector = quick(temperature=0.0, dynamic="none").fit(plant.train)
-    spiked = plant.base.copy()
-    spiked[500:506, 13] += 8 * plant.train[:, 13].std()
-    worst = max(detector.alarms(spiked), key=lambda alarm: alarm.severity)
-    assert worst.causes[0].channel == "channel_13"
-    assert 490 <= worst.first <= worst.last <= 515
-
-
-def test_attention_around_a_row_is_that_of_the_window_it_is_scored_by(
-    fitted: SubAdjacentTransformerDetector, plant: Plant
-) -> None:
-    (series,) = fitted.assess(plant.test).series
-    first, matrix = fitted.attention_around(series, 107)
-    assert first == 100
-    assert matrix.shape == (20, 20)
-    np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-4)
 
 
 def test_a_gap_in_the_clock_is_never_bridged_by_a_window(plant: Plant) -> None:
@@ -134,13 +94,6 @@ def test_the_training_comes_back_with_a_saved_network(
     np.testing.assert_array_equal(again.usual_error_, fitted.usual_error_)
 
 
-def test_fitting_can_be_watched(plant: Plant) -> None:
-    seen: list[Progress] = []
-    quick().fit(plant.train, watch=seen.append)
-    assert {one.stage for one in seen} == {"training"}
-    assert seen[-1].done == seen[-1].total
-
-
 def test_a_fit_that_was_interrupted_goes_on_from_its_checkpoint(
     plant: Plant, tmp_path: Path
 ) -> None:
@@ -162,12 +115,6 @@ def test_a_fit_that_was_interrupted_goes_on_from_its_checkpoint(
         quick(checkpoint=state, attention_weight=3.0).fit(plant.train)
 
 
-def test_a_time_limit_stops_training_early(plant: Plant) -> None:
-    detector = quick(epochs=50, max_training_time=1e-6).fit(plant.train)
-    assert len(detector.history_) == 1
-    assert not detector.history_[0].complete
-
-
 def test_fitting_depends_on_the_seed_and_not_on_torchs_own_generator(plant: Plant) -> None:
     scores = []
     for drawn in (0, 3):
@@ -178,26 +125,6 @@ def test_fitting_depends_on_the_seed_and_not_on_torchs_own_generator(plant: Plan
     np.testing.assert_array_equal(*scores)
     other = quick(random_state=6).fit(plant.train).decision_scores_
     assert not np.allclose(scores[0], other)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"window": 1}, "window must be a whole number of at least 2"),
-        ({"size": "large"}, "size must be one of tiny, small, paper; got 'large'"),
-        ({"precision": "float16"}, "precision must be one of auto, float32, bfloat16"),
-        ({"device": "tpu"}, "device must be 'auto', 'cpu', 'cuda' or 'mps'"),
-        ({"random_state": "x"}, "random_state must be None, a whole number"),
-        ({"fill_limit": -1}, "fill_limit must be a whole number of at least 0"),
-        ({"contamination": 2.0}, "contamination must be"),
-    ],
-    ids=str,
-)
-def test_a_bad_parameter_is_refused_by_fit(
-    parameters: dict[str, Any], message: str, plant: Plant
-) -> None:
-    with pytest.raises(InputError, match=message):
-        quick(**parameters).fit(plant.train)
 
 
 @every_kind

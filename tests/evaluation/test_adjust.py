@@ -1,4 +1,4 @@
-"""Point adjustment: by hand, at both ends of the array, against a walk over rows."""
+"""Point adjustment, against a walk over rows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,6 @@ from evaluation.awkward import Pair, adjust_oracle, every_threshold, scored
 from subadjacent.evaluation.adjust import adjust_scores, point_adjust, point_adjust_k
 
 percents = st.one_of(st.integers(0, 100), st.sampled_from([33.3, 100 / 3, 50.0, 66.7, 99.9]))
-
-
-def test_one_hit_marks_its_event_and_no_other_row() -> None:
-    labels = [0, 1, 1, 1, 0, 1, 1]
-    assert point_adjust([1, 0, 0, 1, 0, 0, 0], labels).tolist() == [1, 1, 1, 1, 0, 0, 0]
-
-
-def test_more_than_k_percent_by_hand() -> None:
-    for k in (0, 24.9):
-        assert point_adjust_k([0, 1, 0, 0], [1, 1, 1, 1], k).tolist() == [1, 1, 1, 1]
-    # one of four is 25 %, not more
-    for k in (25, 50, 100):
-        assert point_adjust_k([0, 1, 0, 0], [1, 1, 1, 1], k).tolist() == [0, 1, 0, 0]
-
-
-def test_scores_adjusted_by_hand() -> None:
-    scores, labels = [9.0, 1, 5, 3, 7, 2], [0, 1, 1, 1, 0, 1]
-    assert adjust_scores(scores, labels).tolist() == [9, 5, 5, 5, 7, 2]
-    # 40 % of three rows takes two of them; the second highest is 3; a single row takes itself
-    assert adjust_scores(scores, labels, 40).tolist() == [9, 3, 5, 3, 7, 2]
 
 
 @given(scored(), percents)

@@ -14,13 +14,6 @@ from evaluation.awkward import REFUSED_FLAGS, REFUSED_SCORES
 from subadjacent.errors import InputError
 from subadjacent.evaluation.adjust import adjust_scores, point_adjust, point_adjust_k
 from subadjacent.evaluation.affiliation import affiliation
-from subadjacent.evaluation.events import (
-    detection_delay,
-    detection_delays,
-    events_found,
-    false_alarm_runs,
-    false_alarms_per_1000,
-)
 from subadjacent.evaluation.metrics import (
     auroc,
     average_precision,
@@ -54,7 +47,6 @@ def controls_no_alarm(scores: Any, labels: Any) -> Any:
 
 OF_PREDICTED: list[Measure] = [
     *(precision, recall, f1, point_adjust, adjust_half),
-    *(events_found, detection_delays, detection_delay, false_alarms_per_1000, false_alarm_runs),
     *(affiliation, range_precision, range_recall, range_f1, pa_k_area),
 ]
 OF_SCORES: list[Measure] = [
@@ -98,8 +90,8 @@ def test_alarmed_rows_that_are_no_flags_are_refused() -> None:
             summarise([0.1, 0.2], [0, 1], alarmed)
 
 
-WHOLE, SHARE = "a whole number of rows, 0 or more", "a number from 0 to 1"
-PERCENTAGE = "a percentage from 0 to 100"
+SHARE = "a finite number of at least 0 and of at most 1"
+PERCENTAGE = "a finite number of at least 0 and of at most 100"
 # a measure, its setting, values that it refuses, and the rule
 REFUSED_SETTINGS: list[tuple[Measure, str, list[Any], str]] = [
     (point_adjust_k, "k", [-1, 100.5, math.nan, "20", None, True], PERCENTAGE),
@@ -107,8 +99,8 @@ REFUSED_SETTINGS: list[tuple[Measure, str, list[Any], str]] = [
     (range_f1, "alpha", [-0.1, math.nan, "0", True], SHARE),
     (range_f1, "bias", ["early"], "one of ('flat', 'front', 'middle', 'back')"),
     (range_f1, "cardinality", ["two"], "one of ('one', 'reciprocal')"),
-    (volumes, "window", [-1, 2.5, True], WHOLE),
-    (volumes, "thresholds", [1, None], "a whole number, 2 or more"),
+    (volumes, "window", [-1, 2.5, True], "a whole number of at least 0"),
+    (volumes, "thresholds", [1, None], "a whole number of at least 2"),
     (volumes, "variant", ["aeon"], "one of ('tsb-ad', 'original')"),
 ]
 

@@ -1,4 +1,4 @@
-"""Measures of rows: by hand, in a loop over every threshold, beside scikit-learn, in general."""
+"""Measures of rows: in a loop over every threshold, beside scikit-learn, in general."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from evaluation.awkward import (
     every_threshold,
     scored,
 )
-from subadjacent.evaluation.adjust import adjust_scores, point_adjust_k
 from subadjacent.evaluation.metrics import (
     auroc,
     average_precision,
@@ -68,26 +67,6 @@ PREDICTED, LABELS = [1, 1, 1, 0, 0, 0], [0, 1, 1, 1, 1, 0]
 SCORES, TRUTH = [5.0, 9, 2, 7, 1, 5], [1, 1, 1, 0, 0, 0]
 
 
-def test_precision_recall_and_f1_by_hand() -> None:
-    assert precision(PREDICTED, LABELS) == 2 / 3
-    assert recall(PREDICTED, LABELS) == 2 / 4
-    assert f1(PREDICTED, LABELS) == 4 / 7
-
-
-def test_measures_of_scores_by_hand() -> None:
-    # alarms:       1        2        4        5        6
-    # F1:          2/4      2/5      4/7      6/8      6/9
-    assert best_f1(SCORES, TRUTH) == (0.75, 1.0)
-    # the three anomalous rows are one event, found at its highest score, 9
-    assert best_point_adjusted_f1(SCORES, TRUTH) == (1.0, 7.0)
-    # recall 1/3 at precision 1, 2/3 at 2/4 (the fives come together), 1 at 3/5
-    assert close(average_precision(SCORES, TRUTH), (1 + 1 / 2 + 3 / 5) / 3)
-    # of nine pairs: 9 is above 3, 5 is above one and ties with one, 2 is above one
-    assert auroc(SCORES, TRUTH) == 5.5 / 9
-    # where all rows are best alarmed, the threshold lies just below
-    assert best_f1([2.0, 1.0], [1, 1]) == (1.0, np.nextafter(1.0, 0))
-
-
 def test_what_is_nothing_of_nothing_is_nan() -> None:
     for measure, predicted, labels, expected in (
         (precision, [0, 0], [0, 1], math.nan),
@@ -123,18 +102,6 @@ def test_every_measure_agrees_with_its_loop(pair: Pair) -> None:
 def test_every_measure_agrees_with_its_loop_on_awkward_series() -> None:
     for scores, labels in AWKWARD:
         check_against_loops(scores, labels)
-
-
-def test_best_adjusted_f1_is_that_of_a_loop_over_every_threshold() -> None:
-    for scores, labels in AWKWARD:
-        for k in (0, 20, 50):
-            found = best_f1(adjust_scores(scores, labels, k), labels)
-            expected, _ = best_oracle(scores, labels, lambda p, y, k=k: adjust_oracle(p, y, k))
-            assert close(found.f1, expected)
-            alarmed = np.asarray(scores) > found.threshold
-            assert close(f1(point_adjust_k(alarmed, labels, k), labels), expected)
-            if not k:
-                assert found.threshold == best_point_adjusted_f1(scores, labels).threshold
 
 
 @given(scored(both=True))

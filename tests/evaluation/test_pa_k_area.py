@@ -1,4 +1,4 @@
-"""Area of PA%K over K: by hand, with every K and threshold in turn, beside its single steps."""
+"""Area of PA%K over K: with every K and threshold in turn."""
 
 from __future__ import annotations
 
@@ -9,24 +9,10 @@ from hypothesis import given, settings
 
 from evaluation.awkward import Pair, close, scored, series
 from evaluation.slow import best_pa_k_area_oracle, pa_k_area_oracle
-from subadjacent.evaluation.adjust import hits_over_k
 from subadjacent.evaluation.metrics import (
     best_pa_k_area,
     pa_k_area,
 )
-
-
-def test_area_by_hand() -> None:
-    # one of four rows is found: all four for K = 0 to 24, one from K = 25 on
-    predicted, labels = [0, 1, 0, 0, 0], [1, 1, 1, 1, 0]
-    assert hits_over_k(predicted, labels).tolist() == [4] * 25 + [1] * 76
-    assert close(pa_k_area(predicted, labels), (24 * 1 + (1 + 2 / 5) / 2 + 75 * 2 / 5) / 100)
-
-
-def test_best_area_by_hand() -> None:
-    # the event's rows score 9 and 1, a normal row 5. K < 50: the 9 is enough, F1 is 1; from 50 on
-    # 9 alone gives 2/3, and all three rows 4/5
-    assert close(best_pa_k_area([9.0, 1.0, 5.0], [1, 1, 0]), (49 + 0.9 + 50 * 0.8) / 100)
 
 
 @settings(max_examples=25, deadline=None)

@@ -179,19 +179,6 @@ def test_faults_beside_what_is_missing_are_found_where_they_are(
     assert "9999.0 at 61" in fault
 
 
-def test_missing_values_of_many_channels_are_one_warning(caplog: pytest.LogCaptureFixture) -> None:
-    series = replace(holed(), entity="pump")
-    assert series.missing is not None
-    series.missing[30:90, 1] = True
-    with caplog.at_level(logging.WARNING):
-        learn(Recording([]), [series], Runtime())
-    (message,) = caplog.messages
-    assert message.startswith(
-        "60 of 400 values of 'spoiled' of pump, and some of 1 more channel, are missing in gaps"
-    )
-    assert "first of them at 30" in message
-
-
 def test_where_few_rows_have_all_values_all_are_learned_from(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -35,10 +35,6 @@ def test_an_average_by_hand() -> None:
     assert smooth(np.array([3, 0, 3, 6, 3]), 3, before=9.0).tolist() == [7, 4, 2, 3, 4]
 
 
-def test_a_sum_by_hand() -> None:
-    assert trailing_sum(np.array([3.0, 1, 2, 6, 4]), 2).tolist() == [3, 4, 3, 8, 10]
-
-
 @given(scores, st.integers(1, 50))
 def test_sums_are_those_of_a_loop(values: list[float], length: int) -> None:
     found = trailing_sum(np.array(values), length)
@@ -52,27 +48,6 @@ def test_averages_are_those_of_a_convolution(n: int, length: int) -> None:
     known = np.concatenate([np.full(length - 1, 0.7), values])
     expected = np.convolve(known, np.ones(length) / length, mode="valid")
     np.testing.assert_allclose(smooth(values, length, 0.7), expected, rtol=1e-12, atol=1e-14)
-
-
-def test_an_average_of_one_is_the_score_itself() -> None:
-    values = np.random.default_rng(0).normal(size=9)
-    np.testing.assert_array_equal(smooth(values, 1, before=5.0), values)
-
-
-def test_a_length_far_beyond_the_scores_gives_what_was_before() -> None:
-    np.testing.assert_allclose(smooth(np.array([4, 2, 3]), 10**12, before=0.5), 0.5)
-
-
-def test_nothing_to_smooth_is_nothing() -> None:
-    assert smooth(np.array([]), 5, before=1.0).tolist() == []
-
-
-@given(scores, st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.integers(1, 30))
-def test_an_average_never_changes_when_more_rows_come(
-    values: list[float], more: list[float], length: int
-) -> None:
-    longer = smooth(np.array(values + more), length, 0.3)
-    np.testing.assert_array_equal(longer[: len(values)], smooth(np.array(values), length, 0.3))
 
 
 @pytest.mark.parametrize("place", [0, 9, 10, 25])
@@ -145,28 +120,6 @@ def test_sums_and_means_are_the_definition(rows: int, length: int, lookahead: in
         for last in range(first, rows + 1, 4):
             some = row_counts(rows, length, lookahead, first, last)
             assert some.tolist() == counts[first:last]
-
-
-@pytest.mark.parametrize("lookahead", [0, 1, 5, 30])
-def test_a_mean_looks_no_further_ahead_than_allowed(lookahead: int) -> None:
-    values = np.random.default_rng(0).normal(size=100)
-    other = values.copy()
-    other[51 + lookahead :] += 1
-    before, after = (moving_mean(rows, 40, lookahead) for rows in (values, other))
-    np.testing.assert_allclose(after[:51], before[:51], rtol=1e-12)
-    # but as far as that, up to half of the rows
-    other[50 + lookahead] += 1
-    assert (moving_mean(other, 40, lookahead)[50] != before[50]) == (lookahead <= 19)
-
-
-def test_a_huge_value_takes_no_digits_from_means_that_do_not_hold_it() -> None:
-    values = np.random.default_rng(0).uniform(0.1, 1, size=60)
-    values[25] = 1e18
-    found = moving_mean(values, 10)
-    for row in (0, 12, 20, 30, 31, 59):
-        window = window_rows(row, 60, 10, None)
-        if 25 not in window:
-            assert found[row] == pytest.approx(values[window].mean(), rel=1e-14)
 
 
 # ---- sums over windows of several lengths

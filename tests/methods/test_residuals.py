@@ -102,16 +102,6 @@ def test_a_model_knows_how_far_it_reaches(name: str, reach: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "random"])
-def test_rows_beyond_the_reach_change_no_score(name: str) -> None:
-    model = fitted(ALL[name], a=walk()).models.of("a")
-    rows, (before, after, _) = walk(80, seed=1), model.reach
-    assert after is not None
-    whole = model.assess(rows).score
-    part = model.assess(rows[40 - before : 60 + after + 1]).score
-    np.testing.assert_allclose(part[before : before + 21], whole[40:61], rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", [name for name in ALL if name != "random"])
 @pytest.mark.parametrize("size", [1, 30])
 def test_rows_that_come_in_parts_are_judged_as_all_at_once(name: str, size: int) -> None:
     model = fitted(ALL[name], a=walk()).models.of("a")

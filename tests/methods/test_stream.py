@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from methods.streams import assert_same, in_parts
 from subadjacent import (
-    MagnitudeDetector,
     Progress,
     RandomDetector,
     SubAdjacentDetector,
@@ -95,11 +94,6 @@ def test_in_parts_is_all_at_once(
     assert len(found.score) == length
 
 
-def test_a_model_that_expects_nothing_streams_as_well() -> None:
-    model = Around(2, 1, expects=False)
-    assert_same(in_parts(model.stream(), ROWS, 4), model.assess(ROWS), rtol=0)
-
-
 @pytest.mark.parametrize("stop", [0, 1, 3, 11, 23])
 def test_a_stream_goes_on_where_another_stood(stop: int) -> None:
     model = Around(5, 2, every=3)
@@ -151,15 +145,6 @@ def test_a_model_that_needs_all_rows_is_refused() -> None:
     detector = RandomDetector().fit(np.random.default_rng(0).normal(size=(50, 2)))
     with pytest.raises(InputError, match="must not need all rows"):
         detector.models_.of(None).stream()
-
-
-@pytest.mark.parametrize("size", [1, 7, 300])
-@pytest.mark.parametrize("detector", [MagnitudeDetector(smoothing=5), SubPCADetector(window=12)])
-def test_controls_and_subspaces_stream_as_they_score(detector: BaseDetector, size: int) -> None:
-    rng = np.random.default_rng(3)
-    detector.fit(rng.normal(size=(200, 3)))
-    model, rows = detector.models_.of(None), rng.normal(size=(90, 3))
-    assert_same(in_parts(model.stream(), rows, size), model.assess(rows), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(

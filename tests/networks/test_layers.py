@@ -135,12 +135,6 @@ def test_other_mappings_neither_learn_nor_save_a_temperature(attention: str) -> 
     assert "raw_temperature" not in module.state_dict()
 
 
-def test_the_temperature_stays_positive() -> None:
-    module = attention_of()
-    nn.init.constant_(module.raw_temperature, -20.0)
-    assert module.temperature.item() > 0
-
-
 @pytest.mark.parametrize("attention", ATTENTIONS)
 @pytest.mark.parametrize("n", [7, 200])
 def test_contribution_is_the_mean_over_heads_of_the_matrices_column_sums(
@@ -151,14 +145,6 @@ def test_contribution_is_the_mean_over_heads_of_the_matrices_column_sums(
     matrices = module.matrix(x)  # (2, 2 heads, N, N)
     expected = (matrices * Band(1, 2).mask(n)).sum(dim=2).mean(dim=1)
     torch.testing.assert_close(module(x)[1], expected)
-
-
-def test_a_layer_without_weights_only_normalizes() -> None:
-    layer = EncoderLayer(CONFIG, attention_of())
-    zero(layer.attention)
-    zero(layer.narrow)
-    x = torch.tensor([[[3.0, 1.0] * 4] * 5])
-    torch.testing.assert_close(layer(x)[0], torch.tensor([[[1.0, -1.0] * 4] * 5]))
 
 
 def test_a_vanilla_layer_is_torch_s_own_post_norm_layer() -> None:

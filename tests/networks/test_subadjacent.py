@@ -71,17 +71,6 @@ def test_the_layers_run_one_after_the_other_between_embedding_and_norm() -> None
     torch.testing.assert_close(contribution, sum(contributions) / 2)
 
 
-@pytest.mark.parametrize(
-    ("n", "band", "channels"),
-    [(1, Band(0, 0), 2), (2, Band(1, 1), 123), (7, Band(1, 3), 1), (300, Band(), 2)],
-    ids=str,
-)
-def test_any_window_and_any_channels_are_reconstructed(n: int, band: Band, channels: int) -> None:
-    values, contribution = network(channels, band=band)(drawn(2, n, channels))
-    assert values.shape == (2, n, channels)
-    assert contribution.shape == (2, n)
-
-
 def test_windows_of_a_batch_do_not_mix() -> None:
     model, windows = network(), drawn(3, 60, 3)
     together = model(windows)
@@ -89,15 +78,6 @@ def test_windows_of_a_batch_do_not_mix() -> None:
         alone = model(windows[i : i + 1])
         torch.testing.assert_close(alone.values[0], together.values[i])
         torch.testing.assert_close(alone.contribution[0], together.contribution[i])
-
-
-@pytest.mark.parametrize("size", ["small", "paper"])
-def test_a_fresh_network_gives_the_band_its_even_share(size: str) -> None:
-    # 22 of 100 points are in the band
-    model = SubAdjacentTransformer.seeded(SubAdjacentConfig.sized(size, 25), seed=0)
-    with torch.inference_mode():
-        contribution = model(drawn(8, 100, 25)).contribution
-    assert contribution.mean().item() == pytest.approx(0.22, abs=0.01)
 
 
 @LENGTHS

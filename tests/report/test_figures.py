@@ -121,11 +121,6 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
 
 
-def test_rows_outside_of_the_series_are_refused(found: Assessment) -> None:
-    with pytest.raises(InputError, match=r"first and a last one of 0 to 999; got \(1000, 1200\)"):
-        figure_series(found, rows=(1_000, 1_200))
-
-
 def test_traces_can_be_left_out(found: Assessment) -> None:
     figure = figure_series(found, channels=["channel_1"], traces=False)
     assert [axis.get_ylabel() for axis in figure.axes] == ["channel_1", "severity"]
@@ -151,7 +146,9 @@ def test_the_part_fitted_on_is_shaded(found: Assessment) -> None:
     assert texts == ["usual", "expected", "seen", "fitted on this part"]
 
 
-def test_an_unknown_channel_is_named(found: Assessment) -> None:
+def test_rows_outside_of_the_series_and_unknown_channels_are_refused(found: Assessment) -> None:
+    with pytest.raises(InputError, match=r"first and a last one of 0 to 999; got \(1000, 1200\)"):
+        figure_series(found, rows=(1_000, 1_200))
     with pytest.raises(InputError, match=r"channels must be among .* got \['flow'\]"):
         figure_series(found, channels=["flow"])
 

@@ -25,6 +25,7 @@ from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.registry import REGISTRY, create
 from subadjacent.networks.network import Attentive
 from subadjacent.report import text as words
+from subadjacent.report.headline import headline
 from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segments
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
@@ -38,52 +39,45 @@ def own(text: str) -> str:
     return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
 
 
-def test_nothing_is_fetched_from_anywhere(named: SubAdjacentDetector, assessed: Assessment) -> None:
-    text = page(named, assessed, title="Plant")
+def test_a_page_fetches_nothing_and_its_headline_says_how_many_where_and_when(
+    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
+) -> None:
+    text = page(named, assessed, title="Plant", alarms=alarms)
     assert not re.search(r"""<(?:script|link|img|iframe)[^>]*(?:src|href)\s*=""", text)
     assert not re.search(r"https?:|url\(|@import", own(text))
     assert "default-src 'none'" in text
+    assert "What each view adds to the score" in text
 
 
-def test_the_headline_says_how_many_where_and_when(
+def test_the_page_has_the_headline_and_the_warnings_that_it_is_given(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    worst = max(alarms, key=lambda alarm: alarm.severity)
-    heading = re.search("<h1>(.*)</h1>", page(named, assessed, title="Plant", alarms=alarms))
-    assert heading is not None
-    assert heading[1] == (
-        f"{len(alarms)} alarms in 1,000 rows; the worst on {worst.start:%Y-%m-%d %H:%M}: "
-        f"{escape(worst.sentence)}"
-    )
-
-
-def test_the_headline_of_one_alarm_and_of_none(assessed: Assessment) -> None:
-    series = assessed.series
-    rows = alarm_rows(assessed.alarms()[:1], series, timelines(series))
-    assert words.headline(1, 1_000, 1, rows).startswith("1 alarm in 1,000 rows; it came on 2026-01")
-    assert words.headline(0, 1_000, 2, []) == "No alarms in 1,000 rows of 2 entities"
+    text = page(named, assessed, title="Plant", alarms=alarms, remarks=["too <few> rows"])
+    assert f"<h1>{escape(headline(assessed, alarms))}</h1>" in text
+    assert "<li>too &lt;few&gt; rows</li>" in text
 
 
 def test_withdrawn_alarms_are_greyed_and_counted_apart(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    stands = replace(alarms[0], severity=2.0)
-    gone = replace(alarms[1], severity=9.0, status="withdrawn")
-    early = replace(alarms[1], number=3, severity=1.5, status="provisional")
+    stands = replace(alarms[0], severity=2.0, permanent=True)
+    gone = replace(alarms[1], severity=9.0, status="withdrawn", permanent=False)
+    early = replace(gone, number=3, severity=1.5, status="provisional")
     text = own(page(named, assessed, title="", alarms=[stands, gone, early]))
     heading = re.search("<h1>(.*)</h1>", text)
     assert heading is not None
-    told = "2 alarms in 1,000 rows, and 1 withdrawn; the worst on "
+    told = "2 alarms in 1,000 rows, and 1 withdrawn. The worst on "
     assert heading[1].startswith(told + f"{stands.start:%Y-%m-%d %H:%M}")
     assert re.findall('<tr .*data-status="(.*?)"', text) == [
         "confirmed",
         "withdrawn",
         "provisional",
     ]
+    assert re.findall('class="tag">(permanent)<', text) == ["permanent"]
     # of what stands nothing need be said
     assert re.findall('class="tag status">(.*?)<', text) == ["withdrawn", "provisional"]
-    only = own(page(named, assessed, title="", alarms=[gone]))
-    assert "<h1>No alarms in 1,000 rows, and 1 withdrawn</h1>" in only
+    only = own(page(named, assessed, title="", alarms=[gone] * 3))
+    assert "<h1>No alarms in 1,000 rows, and 3 withdrawn</h1>" in only
 
 
 def test_repeats_are_listed_under_the_first_of_their_kind(assessed: Assessment) -> None:
@@ -100,39 +94,32 @@ def test_repeats_are_listed_under_the_first_of_their_kind(assessed: Assessment) 
     assert [row.head for row in rows] == [0, 1, 0, 0, 4]
 
 
-def test_names_are_text_and_never_markup(named: SubAdjacentDetector, assessed: Assessment) -> None:
-    text = page(named, assessed, title="</script><i>x", facts={"File": "<u>note"})
-    assert "<i>x" not in text
-    assert "&lt;i&gt;x" in text
-    assert "<u>note" not in text
-    assert "<b>&valve" not in text
-    assert "\\u003cb>&valve" in text
-
-
-def test_metrics_and_facts_are_shown(
+def test_metrics_and_facts_are_shown_and_names_are_text_and_never_markup(
     named: SubAdjacentDetector, assessed: Assessment, plant: Plant
 ) -> None:
     text = page(
         named,
         assessed,
-        title="Plant",
+        title="</script><i>x",
         labels=plant.labels,
         metrics={"this detector": {"F1": 0.8125, "VUS-PR": 0.5}, "random score": {"F1": 0.05}},
-        facts={"File": "plant.csv"},
+        facts={"File": "<u>note.csv"},
     )
-    assert "plant.csv" in text
     row = re.search(r"VUS-PR</th>(.*?)</tr>", text)
     assert row is not None
     assert re.findall(r">([^<]+)</td>", row[1]) == ["0.5", "—"]
     assert "labelled as anomalous" in own(text)
-    assert "labelled as anomalous" not in own(page(named, assessed, title="Plant"))
+    for shown in ("&lt;i&gt;x", "&lt;u&gt;note.csv", "\\u003cb>&valve"):
+        assert shown in text
+    for markup in ("<i>x", "<u>note", "<b>&valve"):
+        assert markup not in text
 
 
 def test_a_series_without_alarms_shorter_than_a_window_still_has_a_page(
     named: SubAdjacentDetector, plant: Plant
 ) -> None:
     text = page(named, named.assess(dated(plant.train[:5])), title="Short")
-    assert "<h1>No alarms in 5 rows</h1>" in text
+    assert "<h1>Nothing stands out in 5 rows</h1>" in text
     assert "1 of 1 series has fewer rows than a score depends on" in text
 
 
@@ -157,7 +144,7 @@ def test_few_training_rows_and_unseen_entities_are_warned_of(plant: Plant) -> No
         "The threshold is extrapolated: it stands for one false alarm in 10,000 rows, "
         "judged from 300 rows." in told
     )
-    assert "Not seen in fitting, so judged by what all have in common: z." in told
+    assert "not seen in fitting, so judged by what all entities share: z" in told
     auto = SubAdjacentDetector().fit(parts)
     # judged in hindsight, it stands for no chance of a row
     assert "extrapolated" not in " ".join(words.warnings(auto, auto.assess({"z": plant.test})))
@@ -266,16 +253,6 @@ def test_an_alarm_is_in_the_training_part_where_they_share_a_row(assessed: Asses
         assert row.fitted == expected
 
 
-def test_the_list_says_what_is_permanent(
-    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
-) -> None:
-    alarms = [replace(alarm, permanent=False) for alarm in alarms]
-    stayed = replace(alarms[1], permanent=True)
-    text = own(page(named, assessed, title="", alarms=[alarms[0], stayed]))
-    rows = [row for row in re.findall("<tr role.*?</tr>", text, re.DOTALL) if "<td" in row]
-    assert [re.findall('class="tag">(.*?)<', row) for row in rows] == [[], ["permanent"]]
-
-
 def read_of(text: str) -> dict[str, Any]:
     """What the page's script reads beside the lines."""
     found = re.search('id="payload">(.*?)</script>', text, re.DOTALL)
@@ -319,17 +296,14 @@ def test_labels_come_in_the_shape_of_the_input() -> None:
 def test_the_part_fitted_on_marks_the_alarms_that_touch_it(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    (series,) = assessed.series
     until = alarms[1].first
-    for last, tagged in ((until, 1), (until + 1, 2)):
-        rows = alarm_rows(alarms, [series], timelines([series]), [[(0, last)]])
-        assert [row.fitted for row in rows] == [True] * tagged + [False] * (len(rows) - tagged)
     text = page(named, assessed, title="", alarms=alarms, fitted=np.arange(1_000) < until)
     assert own(text).count("in training part") == 1
     assert f'"fitted":[[0,{until}]]' in text
     without = own(page(named, assessed, title=""))
     assert "in training part" not in without
     assert "fitted on this part" not in without
+    assert "labelled as anomalous" not in without
     with pytest.raises(InputError, match="fitted must be 0 or 1, one for each of 1000 rows"):
         page(named, assessed, title="", fitted=[1, 0])
 
@@ -406,10 +380,7 @@ def test_the_sentence_of_an_alarm_comes_before_the_buttons_of_its_channels(
     assert buttons == [f"<b>{escape(one.channel)}</b> {one.kind}" for one in causes[::2]]
 
 
-def test_views_are_distinguished_from_other_traces(
-    named: SubAdjacentDetector, assessed: Assessment, plant: Plant
-) -> None:
-    assert "What each view adds to the score" in page(named, assessed, title="")
+def test_views_are_distinguished_from_other_traces(plant: Plant) -> None:
     averaged = MagnitudeDetector(smoothing=5).fit(plant.train)
     assert "What led to the score" in page(averaged, averaged.assess(plant.test), title="")
     # nothing but the severity

@@ -44,15 +44,15 @@ def unpack(text: str, pieces: list[LinePiece]) -> list[NDArray[np.float64]]:
     return found
 
 
-def test_a_short_series_is_kept_whole() -> None:
+def test_a_short_series_is_kept_whole_and_a_longer_one_has_a_coarse_level_as_well() -> None:
     for rows in (900, SHORT_SERIES):
         assert plan(rows, numbers=SHORT_SERIES) == [LinePiece(0, rows, 1)]
-
-
-def test_a_series_longer_than_the_screen_has_a_coarse_level_as_well() -> None:
     coarse, *_, whole = plan(rows=50_000, numbers=60_000)
     assert coarse.size <= COARSE_VALUES
     assert whole == LinePiece(0, 50_000, 1)
+    # even with no numbers to spare
+    (piece,) = plan(rows=500_000, numbers=1)
+    assert (piece.last, piece.size <= COARSE_VALUES) == (500_000, True)
 
 
 def test_a_long_series_has_levels_and_windows_within_its_numbers() -> None:
@@ -62,24 +62,12 @@ def test_a_long_series_has_levels_and_windows_within_its_numbers() -> None:
     assert [piece.step for piece in levels] == sorted({piece.step for piece in levels})[::-1]
     assert pieces[len(levels) :] == [LinePiece(*one, 1) for one in windows]
     assert sum(piece.size for piece in pieces) <= 40_000
-
-
-def test_windows_that_no_longer_fit_are_left_out_the_last_first() -> None:
+    # what no longer fits is left out, the last first
     pieces = plan(rows=500_000, numbers=COARSE_VALUES + 700, windows=[(0, 600), (600, 1_200)])
-    assert pieces[-1] == LinePiece(0, 600, 1)
-    assert len(pieces) == 2
-
-
-def test_even_with_no_numbers_to_spare_the_whole_is_there() -> None:
-    (piece,) = plan(rows=500_000, numbers=1)
-    assert piece.last == 500_000
-    assert piece.size <= COARSE_VALUES
-
-
-def test_a_very_long_alarm_is_not_kept_row_by_row() -> None:
+    assert pieces[1:] == [LinePiece(0, 600, 1)]
+    # a very long alarm is not kept row by row
     window = plan(rows=500_000, numbers=60_000, windows=[(0, 100_000)])[-1]
-    assert window.step > 1
-    assert window.size <= MAX_WINDOW_VALUES
+    assert (window.step > 1, window.size <= MAX_WINDOW_VALUES) == (True, True)
 
 
 def test_values_come_back_to_within_their_sixteen_bits() -> None:

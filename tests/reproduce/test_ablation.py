@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,7 @@ from reproduce.methods import build
 from reproduce.plan import Selection
 from reproduce.protocols import ablation
 from reproduce.protocols.ablation import ABLATIONS, PartScores
-from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
-from reproduce.runner import RunContext, make
 from reproduce.tables.ablations import LEFT_OUT
 from subadjacent import SubAdjacentDetector, multivariate
 from subadjacent.data.series import TestSeries, TrainSeries
@@ -107,18 +104,6 @@ def test_parts_are_weighed_where_they_judge_by_hand() -> None:
     np.testing.assert_allclose(score(learned_weights=False), [4, 8])
 
 
-def test_states_and_shapes_are_added_to_the_mean_by_hand() -> None:
-    entity = two_parts()
-    # 2 and 2 of the mean, 4 and 3 of the state, 1 and 0 of the shape
-    np.testing.assert_allclose(entity.score(), [7, 5])
-    np.testing.assert_allclose(entity.score(novelties=(SHAPE,)), [3, 2])
-    np.testing.assert_allclose(entity.score(novelties=(STATE,)), [6, 5])
-    # a part that is left out changes the mean and not what is added to it
-    np.testing.assert_allclose(entity.score(lambda part: part.form == "level"), [6, 5])
-    # 4 and 8 of the mean, 8 and 6 of the state
-    np.testing.assert_allclose(entity.score(learned_weights=False), [13, 14])
-
-
 def test_with_nothing_left_out_it_is_the_default_up_to_the_entity_s_unit(
     entities: tuple[PartScores, ...],
 ) -> None:
@@ -197,11 +182,3 @@ def test_every_run_of_the_table_leaves_out_what_can_be_left_out() -> None:
     assert {run.protocol for run in runs} == {CLEAN}
     # the default has no chance in it: one run is enough
     assert {run.seed for run in runs} == {0}
-
-
-def test_an_unknown_part_is_reported_as_a_failure(tmp_path: Path) -> None:
-    unknown = Run("nips-ts", ABLATION, CLEAN, settings=(("without", "soul"),), quick=True)
-    failed = make([unknown], Results(tmp_path), RunContext(device="cpu"))
-    assert [step.run for step in failed] == [unknown]
-    assert "soul" in failed[0].error
-    assert len(Results(tmp_path)) == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reproduce.cases import DEVELOPMENT
 from reproduce.comparison import ResultTable
 from reproduce.plan import Selection
 from reproduce.results import Results
@@ -15,13 +14,6 @@ from reproduce.tables.ablation_kinds import TABLE, VARIANTS
 
 def tables(results: Results) -> list[ResultTable]:
     return TABLE.result_tables(results, Selection())
-
-
-def test_kinds_of_development_can_be_run_without_those_kept_back() -> None:
-    runs = TABLE.runs(Selection(datasets=tuple(DEVELOPMENT)))
-    assert {run.dataset for run in runs} == {*DEVELOPMENT}
-    trial = TABLE.runs(Selection(datasets=("nips-ts",), quick=True))
-    assert {run.dataset for run in trial} == {"nips-ts"}
 
 
 def test_there_is_no_mean_as_long_as_a_run_is_missing(tmp_path: Path) -> None:

@@ -95,16 +95,6 @@ def test_rows_that_are_there_are_rendered_without_data(
     ]  # fmt: skip
 
 
-def test_one_protocol_and_one_dataset_may_be_requested(
-    reproduce: Callable[..., subprocess.CompletedProcess[str]],
-) -> None:
-    done = reproduce("table2", "--results", ROOT / "results", "--protocol", "clean",
-                     "--datasets", "SMD", "-q")  # fmt: skip
-    assert "(published protocol" not in done.stdout
-    assert "(clean protocol, %)" in done.stdout
-    assert done.stderr == ""
-
-
 def test_the_page_links_to_what_was_written(
     reproduce: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

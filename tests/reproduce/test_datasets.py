@@ -13,7 +13,6 @@ from reproduce.benchmarks.neurips_ts import neurips_ts
 from reproduce.cases import case
 from reproduce.datasets import (
     QUICK_ROWS,
-    cut_entities,
     data_of,
     dataset_named,
     fingerprint_of,
@@ -80,12 +79,6 @@ def test_a_trial_reaches_anomalies_at_either_end() -> None:
     few = datasets._shorten(two_entities())
     assert [int(np.argmax(one.labels)) for one in few.test] == [QUICK_ROWS - 10, 5]
     assert [one.rows.entity for one in few.test] == ["a", "b"]
-
-
-def test_entities_are_cut_apart_in_pairs() -> None:
-    parts = cut_entities(two_entities())
-    assert [part.train[0].entity for part in parts] == ["a", "b"]
-    assert [part.test[0].rows.entity for part in parts] == ["a", "b"]
 
 
 def test_a_generated_kind_has_a_series_for_each_seed() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +16,8 @@ import pytest
 
 from reproduce.cases import DEVELOPMENT, KEPT_BACK, Case, case
 from reproduce.cases.departures import KINDS, departure_case
-from reproduce.cases.drawing import bump, consecutive, ordinary, plateau, smooth_noise
-from reproduce.cases.natures import Channel, normal_plant
+from reproduce.cases.natures import normal_plant
 from reproduce.cases.normal import NORMAL, STATIONARY, WANDERING, normal_rows
-from reproduce.cases.stream_parts import (
-    bursts,
-    counts,
-    daily,
-    day,
-    near,
-    places,
-    slow,
-    steps,
-    until,
-    wander,
-    weekend,
-    with_gaps,
-)
 from reproduce.cases.streams import (
     STREAM_KINDS,
     LiveStream,
@@ -150,70 +134,6 @@ def test_anomalies_of_a_case_stay_within_the_training_range_and_leave_other_rows
         assert (drawn.test == drawn.base)[drawn.labels == 0].all()
         assert 0.01 <= drawn.labels.mean() <= 0.04
         assert 12 <= len(case(kind, 0, n=20_000).events) <= 32
-
-
-def test_a_channel_of_a_plant_by_hand() -> None:
-    one = Channel("steady", np.array([0.0, 0.0, 1.0]), np.array([1.0, -1.0, 0.0]))
-    assert one.values.tolist() == [1.0, -1.0, 1.0]
-    # variance of the irregular part 2/3; steps of the regular one 0 and 1, squared 1/2 on average
-    assert one.usual == pytest.approx(np.sqrt(2 / 3 + 1 / 2))
-    scaled = one.scaled(10.0, 2.0)
-    assert scaled.values.tolist() == [12.0, 8.0, 12.0]
-    assert scaled.usual == pytest.approx(2 * one.usual)
-
-
-def test_parts_of_cases_by_hand() -> None:
-    np.testing.assert_allclose(plateau(5, ramp=1), [0.5, 1, 1, 1, 0.5])
-    height = bump(np.array([-1.0, 0, 2]), 0, rise=1, fall=2)
-    np.testing.assert_allclose(height, [np.exp(-0.5), 1, np.exp(-0.5)])
-    rng = np.random.default_rng(0)
-    assert consecutive(rng, 10, 3, 3) == [(0, 3), (3, 6), (6, 9)]
-    assert smooth_noise(rng, 20_000, 10).std() == pytest.approx(1, rel=0.05)
-    np.testing.assert_allclose(ordinary(rng, 20_000, 4).std(axis=0), [0.7, 1, 0.7, 1], rtol=0.1)
-
-
-def test_clocks_of_streams_by_hand() -> None:
-    days = day(24 * 7, 60)
-    assert days[24] == 1
-    assert weekend(days).tolist() == [False] * 120 + [True] * 48
-    assert day(2, 5, start=3.0).tolist() == [3.0, 3.0 + 5 / 1_440]
-    hours = day(96, 60)
-    # the last one does not come any more
-    assert [near(hours, row, 14) for row in (30, 38, 39, 90)] == [38, 38, 62, 90]
-    assert until(np.zeros(10), 3, 4) == (3, 7)
-    assert until(np.zeros(10), 8, 4) == (8, 10)
-    load = daily(np.random.default_rng(0), day(24 * 3, 60))
-    np.testing.assert_allclose(load[:24], load[24:48])
-    assert load.max() == 1
-    assert load[2] < 0.2
-
-
-def test_noise_of_streams_is_of_the_size_requested() -> None:
-    rng = np.random.default_rng(0)
-    noise = wander(rng, 50_000, 10)
-    assert noise.std() == pytest.approx(1, rel=0.05)
-    assert np.corrcoef(noise[:-10], noise[10:])[0, 1] == pytest.approx(np.exp(-1), abs=0.05)
-    for heavy in (0.0, 0.25):
-        drawn = counts(rng, np.full(50_000, 20.0), heavy)
-        assert (drawn == drawn.round()).all()
-        assert drawn.mean() == pytest.approx(20, rel=0.02)
-        assert drawn.var() == pytest.approx(20 + heavy * 400, rel=0.05)
-    rises = bursts(rng, 50_000, 100, 5, 2)
-    starts = np.flatnonzero(np.diff(rises) > 0)
-    assert len(starts) == pytest.approx(500, rel=0.15)
-    levels = steps(rng, 1_000, 10, 30, np.array([1.0, 2.0, 4.0]))
-    assert set(levels) == {1.0, 2.0, 4.0}
-    assert np.diff(np.flatnonzero(np.diff(levels))).min() >= 10
-    factor = slow(rng, 1_000, 0.5, 2.0)
-    assert (factor.min(), factor.max()) == (0.5, 2.0)
-    gaps = np.isnan(with_gaps(rng, np.ones(50_000), 0.01))
-    assert not gaps[:20].any()
-    assert 0.012 < gaps.mean() < 0.03
-    for seed in range(50):
-        found = places(np.random.default_rng(seed), 1_000, 4, fewest=2)
-        assert 2 <= len(found) <= 4
-        assert 220 <= found[0] <= found[-1] < 960
-        assert all(later - sooner > 80 for sooner, later in pairwise(found))
 
 
 def refusals() -> Iterator[tuple[str, Callable[[], object]]]:

@@ -10,11 +10,10 @@ from matplotlib.figure import Figure
 
 from committed import RESULTS
 from reproduce.methods import METHODS, RIVALS
-from reproduce.page import table_images
 from reproduce.plan import Selection
 from reproduce.results import Results
 from reproduce.run import CLEAN, HEURISTICS, PUBLISHED
-from reproduce.tables import decisions, leaderboard_figure, leaderboard_words
+from reproduce.tables import leaderboard_figure, leaderboard_words
 from reproduce.tables.leaderboard import (
     TABLE,
     VARIANTS,
@@ -71,10 +70,6 @@ def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: P
     assert table.rows[1][1][0].missing == "not run"
 
 
-def test_without_the_clean_protocol_there_is_no_leaderboard(results: Results) -> None:
-    assert TABLE.result_tables(results, Selection(BOTH.datasets, protocols=(PUBLISHED,))) == []
-
-
 @pytest.fixture(scope="module")
 def figure(results: Results) -> Figure:
     return leaderboard_figure.draw(results, BOTH)
@@ -97,12 +92,6 @@ def test_the_picture_names_every_row_and_marks_controls_and_the_random_score(
     }
     controls = {"random score", "untrained network", "input magnitude", "PCA error", "Sub-PCA"}
     assert hollow == controls
-
-
-def test_its_picture_is_drawn_and_other_tables_have_none(results: Results) -> None:
-    (image,) = table_images(TABLE, results, BOTH).values()
-    assert image.startswith(b"\x89PNG")
-    assert table_images(decisions.TABLE, results, BOTH) == {}
 
 
 # ---- the words around the tables
@@ -137,12 +126,6 @@ def test_a_system_ten_points_from_its_printed_number_is_named_with_the_reason(
     assert "A random score has" not in text
 
 
-def test_no_section_where_all_are_near_or_not_run(tmp_path: Path) -> None:
-    assert leaderboard_words.far_from_the_paper(Results(tmp_path), BOTH) == ""
-    near = published_rows(tmp_path, {"USAD": 91.1})
-    assert leaderboard_words.far_from_the_paper(near, BOTH) == ""
-
-
 def test_every_system_that_the_paper_prints_has_a_reason_at_hand() -> None:
     printed = {
         label_of(one)
@@ -151,21 +134,3 @@ def test_every_system_that_the_paper_prints_has_a_reason_at_hand() -> None:
         if published_cell(one, dataset, Results(Path("nowhere")), BOTH).paper is not None
     }
     assert printed == set(leaderboard_words.REASONS)
-
-
-def test_the_page_says_where_rows_were_made(tmp_path: Path) -> None:
-    found = Results(tmp_path)
-    assert "No row says where it was made." in leaderboard_words.opening(found, BOTH, "x")
-    (first, second) = seeds(next(v for v in VARIANTS if v.detector == "gdn"), "msl", CLEAN, BOTH)
-    found.add(first, {"hardware": "a small GPU"})
-    found.add(second, {"hardware": "a small GPU"})
-    found.add(next(seeds(VARIANTS[0], "msl", CLEAN, BOTH)), {"hardware": "CPU"})
-    words = leaderboard_words.opening(found, BOTH, "x")
-    assert "Rows were made on: a small GPU (2 rows), CPU (1 rows)." in words
-
-
-def test_the_page_explains_every_column_of_its_tables(results: Results) -> None:
-    head = leaderboard_words.opening(results, BOTH, "x").lower()
-    for table in TABLE.result_tables(results, BOTH):
-        for column in table.columns:
-            assert column.partition(",")[0].partition(" per ")[0].lower() in head

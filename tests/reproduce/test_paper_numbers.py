@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
-from reproduce.comparison import Cell, paper_tables, paper_value
+from reproduce.comparison import paper_tables, paper_value
 
 # numbers, and dashes
 CELLS = {
@@ -14,17 +12,6 @@ CELLS = {
     "table5": (36, 0), "table6": (36, 0), "table7": (36, 0), "table8": (42, 0),
     "table9": (36, 0), "table10": (95, 1), "table11": (240, 12),
 }  # fmt: skip
-
-
-def test_mean_and_spread_of_two_seeds_on_fingers() -> None:
-    cell = Cell((90.0, 94.0))
-    assert cell.mean == 92
-    assert cell.spread == pytest.approx(math.sqrt(8))
-
-
-def test_one_seed_has_no_spread_and_none_has_no_mean() -> None:
-    assert math.isnan(Cell((90.0,)).spread)
-    assert math.isnan(Cell().mean)
 
 
 def test_no_number_of_the_paper_is_missing() -> None:

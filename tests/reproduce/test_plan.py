@@ -21,13 +21,6 @@ def test_without_data_only_generated_sets_are_at_hand(tmp_path: Path) -> None:
     assert available(tmp_path) == ("nips-ts", *KINDS)
 
 
-def test_rows_that_are_there_are_shown_without_data(tmp_path: Path) -> None:
-    plan = make_plan(["table2"], ANY, Results(RESULTS), tmp_path, run=True)
-    assert plan.runs == ()
-    assert plan.shown.datasets == ("msl", "smap", "smd", "nips-ts", *KINDS)
-    assert [table.name for table in plan.tables] == ["table2"]
-
-
 def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
     plan = make_plan(
         ["decisions"], Selection(datasets=(), seeds=4), Results(RESULTS), tmp_path, run=True
@@ -56,14 +49,6 @@ def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
 def test_a_dataset_that_was_named_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(DataNotFound, match=r"SMD is not in .*reproduce data get smd' fetches"):
         make_plan(["table2"], Selection(datasets=("smd",)), Results(tmp_path), tmp_path, run=True)
-
-
-def test_a_named_dataset_is_not_missed_where_all_its_rows_are_there(tmp_path: Path) -> None:
-    selection = Selection(datasets=("smd",))
-    plan = make_plan(["decisions"], selection, Results(RESULTS), tmp_path, run=True)
-    assert plan.runs == ()
-    # rows of other datasets are shown as well
-    assert plan.shown.datasets[:4] == ("msl", "smap", "smd", "nips-ts")
 
 
 def test_rows_of_other_data_are_not_taken_for_rows_of_this(tmp_path: Path) -> None:

@@ -28,18 +28,6 @@ def test_what_is_added_is_there_for_the_next_reader(tmp_path: Path) -> None:
     assert row["key"] == RUN.key
 
 
-def test_what_is_not_there_is_none(tmp_path: Path) -> None:
-    results = Results(tmp_path / "nowhere")
-    assert len(results) == 0
-    assert results.get(RUN) is None
-    assert results.value(RUN, "f1") is None
-    # nor is a measure that only another row has
-    results.add(RUN, {"f1": 0.5})
-    results.add(OTHER, {"auroc": 0.6})
-    again = Results(results.folder)
-    assert (again.value(RUN, "auroc"), again.value(OTHER, "auroc")) == (None, 0.6)
-
-
 def test_a_row_replaces_an_older_one_of_its_run_and_none_of_another_writer(tmp_path: Path) -> None:
     one, two = Results(tmp_path), Results(tmp_path)
     one.add(RUN, {"f1": 0.5})
@@ -47,14 +35,6 @@ def test_a_row_replaces_an_older_one_of_its_run_and_none_of_another_writer(tmp_p
     two.add(OTHER, {"f1": 0.6})
     assert len(Results(tmp_path)) == 2
     assert Results(tmp_path).value(RUN, "f1") == 0.7
-
-
-def test_the_order_of_adding_does_not_show_in_the_file(tmp_path: Path) -> None:
-    for name, runs in (("a", (RUN, OTHER)), ("b", (OTHER, RUN))):
-        results = Results(tmp_path / name)
-        for run in runs:
-            results.add(run, {"f1": 0.5})
-    assert (tmp_path / "a/random.csv").read_bytes() == (tmp_path / "b/random.csv").read_bytes()
 
 
 def test_committed_files_are_written_back_as_they_are(tmp_path: Path) -> None:

@@ -68,10 +68,3 @@ def test_a_bad_value_is_refused() -> None:
     ):
         with pytest.raises(InputError, match=rule):
             replace(RUN, **change)
-
-
-def test_a_description_tells_a_run_from_its_neighbours() -> None:
-    run = Run("smd", "sub-adjacent", PUBLISHED, 2, (("window", 50),), "error", 0.1, True)
-    assert run.describe() == (
-        "smd sub-adjacent published window=50 10% of train per entity, seed 2"
-    )

@@ -49,17 +49,6 @@ def test_the_table_says_what_table_1_says() -> None:
     } == TABLE_1
 
 
-def test_every_set_says_where_it_comes_from_and_how_to_get_it() -> None:
-    for source in SOURCES.values():
-        assert source.licence
-        assert source.origin
-        assert source.layouts
-        assert source.instructions.endswith(".")
-        assert all(one.base.startswith("https://") for one in source.downloads)
-        assert bool(source.downloads) == (source.name not in ("swat", "wadi", "nips-ts"))
-    assert len(SOURCES["smd"].downloads) == 3 * 28
-
-
 def test_names_go_in_any_case_and_an_unknown_one_lists_the_known() -> None:
     for name in ("nips-ts", "NIPS_TS", "NeurIPS-TS", "neurips_ts"):
         assert source_named(name) is SOURCES["nips-ts"]
@@ -189,14 +178,6 @@ def test_a_verdict_names_all_that_differs(tmp_path: Path) -> None:
     assert check(small(coverage="1 of 28 machines")) == "differs: 2 channels, not 38"
 
 
-def test_entities_must_match_by_name() -> None:
-    other = TrainSeries(np.zeros((3, 2)), entity="b")
-    with pytest.raises(InputError, match=r"here must have the same entities.*\['b'\] and \['a'\]"):
-        small(train=(other,))
-    with pytest.raises(InputError, match="at least one series"):
-        small(train=(), test=())
-
-
 def test_arrays_and_text_need_numpy_alone(tmp_path: Path) -> None:
     """The GPU image has no polars: what it can be given must be readable there."""
     write_npz(load_benchmark("nips-ts", tmp_path), tmp_path / "nips_ts.npz")
@@ -223,11 +204,3 @@ for name in ("nips-ts", "msl", "smap", "smd"):
     assert done.stdout.splitlines() == [
         "NeurIPS-TS", "MSL", "SMAP (1 of 55 entities)", "SMD (1 of 28 machines)",
     ]  # fmt: skip
-
-
-def test_rows_that_follow_in_known_time_add_up_to_days_as_described() -> None:
-    for name, days in (("swat", 11), ("wadi", 16), ("psm", 153), ("smd", 35)):
-        source = SOURCES[name]
-        assert source.interval is not None
-        rows = (source.train_rows + source.test_rows) / source.entities
-        assert rows * source.interval / 86_400 == pytest.approx(days, abs=0.2), name

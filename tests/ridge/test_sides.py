@@ -99,15 +99,6 @@ def test_residuals_are_the_definition(
         assert ridge.assessed(count).tolist() == assessed
 
 
-def test_what_is_expected_and_what_is_left_make_the_row() -> None:
-    ridge, rows = segment_ridge(2, 5, SIDES), noise(30)
-    plain = SegmentRidge(ridge.models, np.ones_like(ridge.gains))
-    expected = ridge.expected(rows, ridge.residuals(rows))
-    np.testing.assert_allclose(expected + plain.residuals(rows), rows, atol=1e-6)
-    # whatever the gains are
-    np.testing.assert_allclose(plain.expected(rows, plain.residuals(rows)), expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("rows", [9, 40])
 def test_some_rows_are_as_among_all(rows: int) -> None:
     ridge, values = segment_ridge(2, 6, SIDES), noise(rows)
@@ -233,14 +224,6 @@ def test_residuals_are_those_of_the_first_model_on_the_scale_of_the_first(
                 gain = np.sqrt((squares[0] + VARIANCE_FLOOR) / (squares[there[0]] + VARIANCE_FLOOR))
                 wanted = fits[there[0]].unseen[number][row] * gain
             np.testing.assert_allclose(found.unseen[number][row], wanted, atol=1e-5)
-
-
-def test_the_causal_form_has_nothing_but_what_came_before() -> None:
-    found = fit([wave(300)], BEFORE, local=True)
-    assert fitted_sides(found) == [BEFORE]
-    np.testing.assert_array_equal(found.ridge.gains, 1.0)
-    assert not found.unseen[0][:4].any()
-    assert found.unseen[0][4:].any(axis=1).all()
 
 
 def test_a_model_that_looks_ahead_a_little_has_no_model_of_what_comes_after() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.neighbors import NearestNeighbors
 
 from methods.tasks import noise, task
 from subadjacent import (
@@ -24,9 +23,7 @@ from subadjacent import (
     RandomDetector,
     SubPCADetector,
     TrainSeries,
-    load,
 )
-from subadjacent.data.plant import Plant
 from subadjacent.detectors.registry import REGISTRY
 from subadjacent.evaluation.metrics import auroc, average_precision, best_f1
 from subadjacent.methods.method import State
@@ -37,12 +34,6 @@ from subadjacent.rivals.matrix_profile import ProfileMethod
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 CONTROLS = (MagnitudeDetector, PCADetector, RandomDetector, SubPCADetector)
-CLASSICS = (
-    KNNDetector,
-    LinearForecastDetector,
-    MatrixProfileDetector,
-)
-every_classic = pytest.mark.parametrize("kind", CLASSICS)
 every_control = pytest.mark.parametrize("kind", CONTROLS)
 
 
@@ -108,24 +99,6 @@ def test_random_scores_follow_from_the_seed_the_entity_and_the_place_alone() -> 
 # ---- against scikit-learn, from raw rows to scores
 
 
-def test_distances_are_those_of_scikit_learn() -> None:
-    train, test = rows(), rows(seed=1)
-    index = NearestNeighbors(n_neighbors=10).fit(standardised(train, train))
-    distances, _ = index.kneighbors(standardised(train, test))
-    found = KNNDetector().fit(train).decision_function(test)
-    np.testing.assert_allclose(found, distances[:, -1], rtol=1e-4)
-
-
-@pytest.mark.parametrize("variance", [0.5, 0.9, 0.99])
-def test_pca_is_that_of_scikit_learn(variance: float) -> None:
-    train, test = rows(), rows(seed=1)
-    reference = PCA(n_components=variance, svd_solver="full").fit(standardised(train, train))
-    left = standardised(train, test)
-    left = left - reference.inverse_transform(reference.transform(left))
-    scores = PCADetector(variance=variance).fit(train).decision_function(test)
-    np.testing.assert_allclose(scores, (left**2).mean(axis=1), rtol=1e-4, atol=1e-9)
-
-
 def windows_oracle(values: np.ndarray, length: int) -> np.ndarray:
     return np.array([values[i : i + length].ravel() for i in range(len(values) - length + 1)])
 
@@ -147,24 +120,6 @@ def test_sub_pca_scores_a_row_by_the_windows_that_cover_it(window: int, componen
             for row in range(n)
         ]
         np.testing.assert_allclose(detector.decision_function(test), expected, rtol=1e-3, atol=1e-6)
-
-
-# ---- parameters
-
-
-OTHER_VALUES: dict[type[BaseDetector], dict[str, Any]] = {
-    KNNDetector: {"neighbours": 3, "window": 5, "references": 50},
-    MatrixProfileDetector: {"window": 7, "references": 200},
-    LinearForecastDetector: {"window": 3, "penalty": 100.0},
-}
-
-
-@every_classic
-def test_every_parameter_changes_scores(kind: type[BaseDetector]) -> None:
-    plain = kind().fit(rows()).decision_function(rows(seed=1))
-    for name, value in (OTHER_VALUES[kind] | {"smoothing": 5, "clip": 0.5}).items():
-        other = kind(**{name: value}).fit(rows()).decision_function(rows(seed=1))
-        assert not np.allclose(plain, other), name
 
 
 # ---- what all of them keep to
@@ -192,62 +147,6 @@ def test_a_new_entity_is_assessed_by_all(kind: type[BaseDetector]) -> None:
     np.testing.assert_allclose(
         both.decision_function({"new": test})["new"], pooled.decision_function(test), rtol=1e-4
     )
-
-
-@pytest.mark.parametrize("kind", [PCADetector, SubPCADetector])
-def test_parameters_set_after_the_fit_do_not_change_what_was_learned(
-    kind: type[BaseDetector], tmp_path: Path
-) -> None:
-    detector = kind().fit(rows())
-    before = detector.decision_function(rows(seed=1))
-    detector.set_params(smoothing=9, clip=0.5)
-    detector.save(tmp_path / "model")
-    for one in (detector, load(tmp_path / "model")):
-        np.testing.assert_array_equal(one.decision_function(rows(seed=1)), before)
-
-
-def test_the_disturbed_channel_is_named_first(plant: Plant) -> None:
-    disturbed = plant.base.copy()
-    disturbed[500:520, 2] += 8 * plant.train[:, 2].std()
-    for kind in CLASSICS:
-        unusual = kind().fit(plant.train).explain(disturbed)
-        # a forecast looks a few rows back, a shape as far as a window to either side
-        where = slice(500, 503) if kind is LinearForecastDetector else slice(500, 520)
-        assert (unusual[where].argmax(axis=1) == 2).mean() >= 0.9
-    for kind in (MagnitudeDetector, PCADetector, SubPCADetector):
-        alarms = kind().fit(plant.train).alarms(disturbed)
-        worst = max(alarms, key=lambda alarm: alarm.score)
-        assert 480 <= worst.first < 520
-        assert worst.causes[0].channel == "channel_2"
-
-
-@every_classic
-def test_entities_keep_what_was_learned_of_them_when_saved(
-    kind: type[BaseDetector], tmp_path: Path
-) -> None:
-    """One of them is shorter: what is kept of them differs in shape."""
-    train = {"a/b": rows(seed=1), "": rows(200, seed=2)}
-    test = {"a/b": rows(seed=3), "": rows(seed=3), "new": rows(seed=3)}
-    detector = kind().fit(train)
-    detector.save(tmp_path / "model")
-    found = detector.decision_function(test)
-    again = load(tmp_path / "model").decision_function(test)
-    for entity in test:
-        np.testing.assert_array_equal(found[entity], again[entity])
-    assert not np.array_equal(found["a/b"], found[""])
-
-
-@every_classic
-def test_a_long_series_leaves_a_model_of_bounded_size(kind: type[BaseDetector]) -> None:
-    limits = {"references": 100, "window": 5}
-    known = kind().get_params()
-    small = {name: value for name, value in limits.items() if name in known}
-    short, long = (
-        kind(**small).fit(np.random.default_rng(0).normal(size=(n, 2))).models_.pooled.state()
-        for n in (400, 4000)
-    )
-    for name, array in long.arrays.items():
-        assert array.size <= short.arrays[name].size
 
 
 REFUSED: list[tuple[type[BaseDetector], str, Any, str]] = [

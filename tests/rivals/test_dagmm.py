@@ -122,12 +122,3 @@ def test_the_mixture_of_all_training_samples_is_kept_and_judges(trained: DAGMM) 
         torch.testing.assert_close(kept, one)
     half = energy(features, Mixture(*found))[: len(taken())]
     torch.testing.assert_close(judged.score, half[:, None].expand(-1, WINDOW))
-
-
-def test_trained_energy_is_higher_where_channels_leave_their_pattern(trained: DAGMM) -> None:
-    normal = taken()
-    broken = normal.clone()
-    broken[:, ::2] = -broken[:, ::2]
-    with torch.no_grad():
-        usual, unusual = judge(trained, normal).score, judge(trained, broken).score
-    assert unusual.median() > usual.quantile(0.99)

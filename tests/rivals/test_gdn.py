@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rivals.small import batch, judge, train_on
-from subadjacent.data.windows import Windows
+from rivals.small import batch, judge
 from subadjacent.rivals.gdn import GDN, MIN_RANGE, GDNConfig
 
 CONFIG = GDNConfig(channels=3, window=6, history=2, neighbours=1, width=4, hidden=4)
@@ -95,23 +94,3 @@ def test_a_point_scores_by_its_most_unusual_channel() -> None:
     torch.testing.assert_close(judged.score, by_hand.amax(dim=0))
     torch.testing.assert_close(judged.error, away.square())
     torch.testing.assert_close(judged.expected, model(rows))
-
-
-def two_groups(rows: int = 1200) -> Tensor:
-    """Six channels: noisy readings of two hidden processes, in turn."""
-    generator = torch.Generator().manual_seed(0)
-    push = 0.44 * torch.randn(rows, 2, generator=generator)
-    hidden = torch.zeros(rows, 2)
-    for at in range(1, rows):
-        hidden[at] = torch.tensor([0.9, -0.9]) * hidden[at - 1] + push[at]
-    return hidden[:, [0, 1] * 3] + 0.5 * torch.randn(rows, 6, generator=generator)
-
-
-def test_the_learned_graph_recovers_a_planted_dependency() -> None:
-    rows = two_groups()
-    same = torch.tensor([[(i - j) % 2 == 0 for j in range(6)] for i in range(6)])
-    model = network(GDNConfig(channels=6, window=12, neighbours=2, width=8, hidden=16))
-    assert not torch.equal(model.graph(), same)
-    windows = Windows(rows, torch.arange(0, len(rows) - 12, 4), 12)
-    train_on(model, windows, epochs=5)
-    assert torch.equal(model.graph(), same)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from rivals.small import batch, judge, train_on
-from subadjacent.data.windows import Windows
+from rivals.small import batch, judge
 from subadjacent.rivals.gaussian import divergence, surprise
 from subadjacent.rivals.lstm_vae import LSTMVAE, LSTMVAEConfig
 from tiny import WINDOW
@@ -59,23 +58,3 @@ def test_the_loss_is_surprise_and_divergence_summed_over_a_point() -> None:
         torch.default_generator.manual_seed(3)
         (loss,) = model.losses(rows, epoch=1)
     torch.testing.assert_close(loss, (values + prior).mean())
-
-
-def test_the_same_move_scores_higher_in_a_quiet_channel_than_in_a_noisy_one() -> None:
-    """What a density adds to an error, and why the paper scores by it."""
-    draws = torch.randn(1500, 2, generator=torch.Generator().manual_seed(0))
-    time = torch.arange(1500)[:, None]
-    rows = torch.sin(time / 4) + draws * torch.tensor([0.05, 0.6])
-    cut = Windows(rows, torch.arange(0, 1500 - WINDOW, 6), WINDOW)
-    model = network()
-    train_on(model, cut, epochs=7, rate=2e-2)
-    model.eval()
-    with torch.no_grad():
-        real = cut.take(torch.arange(len(cut)))[:, model.context :]
-        found = model(cut.take(torch.arange(len(cut))), drawn=False)
-    mean, deviation = (one[:, model.context :] for one in (found.mean, found.deviation))
-    quiet, noisy = deviation.mean(dim=(0, 1))
-    assert noisy > 1.5 * quiet
-    assert (real - mean).square()[..., 0].mean() < 0.5 * real[..., 0].var()
-    rise = surprise(mean + 1, mean, deviation) - surprise(mean, mean, deviation)
-    assert (rise[..., 0] > rise[..., 1]).float().mean() > 0.95

@@ -11,8 +11,7 @@ from torch.nn import functional
 
 from rivals.small import batch, judge
 from subadjacent.rivals.mad_gan import MADGAN, STEP, MADGANConfig
-from subadjacent.training.step import make_optimizers
-from tiny import WINDOW, windows
+from tiny import WINDOW
 
 CONFIG = MADGANConfig(channels=2, window=WINDOW, width=8, depth=1, latent=3, search=4)
 
@@ -85,37 +84,6 @@ def test_the_score_weighs_what_is_left_and_what_looks_unreal(residual: float) ->
     torch.testing.assert_close(judged.error, (rows - expected).square())
     torch.testing.assert_close(judged.expected, expected)
     torch.testing.assert_close(judged.traces["unreal"], unreal)
-
-
-def separation(model: MADGAN) -> float:
-    """The chance that an unseen real window looks more real than a generated one."""
-    unseen = windows(600, stride=2, seed=1).take(torch.arange(200))
-    draws = torch.randn(200, WINDOW, 3, generator=torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        real, made = (model.realness(one).mean(dim=1) for one in (unseen, model.generate(draws)))
-    return (real[:, None] > made).float().mean().item()
-
-
-def test_the_discriminator_learns_to_separate_and_the_generator_to_prevent_it() -> None:
-    model, rows = network(width=16), windows(600, stride=2)
-    optimizers = make_optimizers(model, 1e-2)
-
-    def contest(side: int, steps: int) -> None:
-        """One side learns while the other stays as it is."""
-        for step in range(steps):
-            which = torch.arange(step * 7, step * 7 + 32) % len(rows)
-            optimizers[side].zero_grad()
-            loss = model.losses(rows.take(which), epoch=1)[side]
-            torch.autograd.backward(loss, inputs=list(model.parameter_groups()[side]))
-            optimizers[side].step()
-
-    with torch.random.fork_rng():
-        torch.default_generator.manual_seed(0)
-        contest(0, steps=60)
-        separated = separation(model)
-        contest(1, steps=200)
-    assert separated > 0.9
-    assert separation(model) < 0.5
 
 
 def test_paper_widths() -> None:

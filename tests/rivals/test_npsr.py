@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.small import batch, judge, train_on
-from subadjacent.data.windows import Windows
+from rivals.small import batch, judge
 from subadjacent.rivals.npsr import NPSR, NPSRConfig, induced, nominality
 
 CONFIG = NPSRConfig(channels=3, window=10, width=8, heads=2, layers=1, reach=2)
@@ -109,27 +108,3 @@ def test_the_gate_closes_at_a_quantile_of_the_nominality() -> None:
     torch.testing.assert_close(judged.traces["nominality"], nominal)
     torch.testing.assert_close(judged.error, error)
     torch.testing.assert_close(judged.expected, model(rows).by_sequence)
-
-
-@pytest.fixture(scope="module")
-def on_a_circle() -> tuple[NPSR, Tensor]:
-    """The paper's example: two channels that go round a circle, whose radius is steady."""
-    angle = torch.arange(1500) / 5
-    rows = 1.4 * torch.stack([angle.cos(), angle.sin()], dim=1)
-    rows = rows + 0.05 * torch.randn(1500, 2, generator=torch.Generator().manual_seed(0))
-    model = network(NPSRConfig(channels=2, window=20, width=32, heads=2, layers=1))
-    windows = Windows(rows, torch.arange(0, 1480, 5), 20)
-    train_on(model, windows, epochs=6, rate=5e-3, batch_size=32)
-    return model.eval(), windows.take(torch.arange(len(windows)))
-
-
-@torch.no_grad()
-def test_a_departure_along_the_circle_is_seen_by_the_sequence_alone(
-    on_a_circle: tuple[NPSR, Tensor],
-) -> None:
-    """A place on the circle, but not where the point should be: a contextual anomaly."""
-    model, normal = on_a_circle
-    back = normal.clone()
-    back[:, 10] *= -1
-    by_point, by_sequence = ((one - back)[:, 10].square().mean() for one in model(back))
-    assert by_sequence > 5 * by_point

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rivals.small import batch, judge, train_on
+from rivals.small import batch, judge
 from subadjacent.rivals.thoc import SHARPNESS, THOC, Scale, THOCConfig
-from tiny import WINDOW, windows
+from tiny import WINDOW
 
 CONFIG = THOCConfig(channels=2, window=WINDOW, width=6, skips=(1, 2, 4), centres=(4, 3, 2))
 
@@ -132,27 +132,3 @@ def test_what_is_expected_is_the_mean_of_the_scales_forecasts() -> None:
     torch.testing.assert_close(judged.expected, sum(forecasts) / 3)
     torch.testing.assert_close(judged.error, (rows - judged.expected).square())
     assert model.context == WINDOW // 2
-
-
-@pytest.fixture(scope="module")
-def trained() -> THOC:
-    model, rows = network(), windows(600, stride=3)
-    train_on(model, rows, epochs=4, rate=2e-2)
-    return model.eval()
-
-
-@torch.no_grad()
-def test_training_sets_the_centres_of_every_scale_apart(trained: THOC) -> None:
-    """Left to the distance alone, they fall together: one direction is the easiest to come near."""
-    for scale in scales(trained):
-        count = len(scale.centres)
-        assert scale.crowding() < 0.05 * count * (count - 1)
-
-
-@torch.no_grad()
-def test_normal_points_come_near_the_centres_and_others_do_not(trained: THOC) -> None:
-    normal = windows(600, stride=3).take(torch.arange(100))
-    noise = torch.randn(normal.shape, generator=torch.Generator().manual_seed(1)) * 2
-    usual, unusual = (judge(trained, one).score for one in (normal, noise))
-    late = slice(trained.context, None)
-    assert unusual[:, late].mean() > 1.2 * usual[:, late].mean()

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.small import batch, judge, train_on
+from rivals.small import batch, judge
 from subadjacent.rivals.usad import USAD, USADConfig
-from tiny import WINDOW, windows
+from tiny import WINDOW
 
 CONFIG = USADConfig(channels=2, window=WINDOW, latent=4)
 
@@ -61,18 +61,3 @@ def test_the_score_weighs_the_two_errors(second: float) -> None:
     plain, again = (found.first - rows).square(), (found.again - rows).square()
     torch.testing.assert_close(judged.error, (1 - second) * plain + second * again)
     torch.testing.assert_close(judged.expected, found.first)
-
-
-def trained(epochs: int) -> USAD:
-    model = network()
-    train_on(model, windows(1500), epochs, batch_size=8)
-    return model
-
-
-def test_training_sets_the_second_autoencoder_against_the_first() -> None:
-    """It learns to reconstruct first, and then to fail on what the first one gives it."""
-    real = windows().take(torch.arange(len(windows())))
-    early, late = trained(epochs=1)(real), trained(epochs=3)(real)
-    assert squared(early.first, real) < 0.5 * real.square().mean()
-    assert squared(early.again, real) < 2 * squared(early.first, real)
-    assert squared(late.again, real) > 10 * squared(late.first, real)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from apart import run_apart
-from live_service import LiveService, alike, live, rows_of, until, with_a_jump
+from live_service import LiveService, alike, live, rows_of, until, with_a_jump, without_keys
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.retention import MAX_ALARMS, Sweeper
 from subadjacent.service.settings import Settings
@@ -34,11 +34,6 @@ def kept(service: LiveService, name: str) -> list[int]:
     return list(found)
 
 
-def without_keys(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Keys of alarms differ from one service to the other."""
-    return [one | {"alarm": one["alarm"] is not None} for one in answers]
-
-
 def test_the_newest_alarms_of_a_series_are_kept_and_one_that_is_open(tmp_path: Path) -> None:
     async def sweep() -> list[int]:
         registry = SeriesRegistry(Settings(), tmp_path)
@@ -54,8 +49,8 @@ def test_the_newest_alarms_of_a_series_are_kept_and_one_that_is_open(tmp_path: P
                 "causes, for_good, opened_at) values (1, ?, ?, 0, 0, 1, '', '', '[]', 0, 0)",
                 [(n, "open" if n == 1 else "closed") for n in range(MAX_ALARMS + 3)],
             )
-            registry.undo({1}, tables)
-            Sweeper(registry)(changes)
+            registry._undo({1})
+            Sweeper(registry.series, registry.settings.retention)(changes)
 
         await registry.writer.do(work)
         with registry.reader() as tables:

@@ -10,15 +10,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
-import pytest
 
-from live_service import CHANNELS, LiveService, alike, as_csv, rows_of, until, with_a_jump
+from live_service import (
+    CHANNELS,
+    LiveService,
+    alike,
+    as_csv,
+    rows_of,
+    until,
+    with_a_jump,
+    without_keys,
+)
 from subadjacent.service.database import connect_reader
-
-
-def without_keys(answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Answers of different series alike: keys of alarms differ."""
-    return [one | {"alarm": one["alarm"] is not None} for one in answers]
 
 
 def test_every_format_gives_the_same_answers(service: LiveService) -> None:
@@ -55,17 +58,15 @@ def test_late_and_duplicate_rows_are_counted_and_left_out(service: LiveService) 
     service.push("order", [rows[0], *rows[2:8:2]])
     again = service.push("order", [rows[0], rows[1], rows[2], rows[6], rows[9], rows[8]])
     assert (again["taken"], again["late"], again["duplicates"]) == (2, 1, 3)
+    # every row that came before is known again
+    service.push("again", [{"time": 2 * time, "a": 1.0} for time in range(40)])
+    found = service.push("again", [{"time": time, "a": 1.0} for time in range(79)])
+    assert (found["taken"], found["late"], found["duplicates"]) == (0, 39, 40)
     # within a request, rows are put in order
     assert service.get("/api/series/order/history")["times"][-2:] == [
         rows[8]["time"],
         rows[9]["time"],
     ]
-
-
-def test_every_row_that_came_before_is_known_again(service: LiveService) -> None:
-    service.push("again", [{"time": 2 * time, "a": 1.0} for time in range(40)])
-    found = service.push("again", [{"time": time, "a": 1.0} for time in range(79)])
-    assert (found["taken"], found["late"], found["duplicates"]) == (0, 39, 40)
 
 
 def test_columns_that_are_no_channels_are_named_and_left_out(service: LiveService) -> None:
@@ -269,28 +270,21 @@ def test_listeners_are_told_what_happens(service: LiveService) -> None:
     until(lambda: b"subadjacent_listeners 0.0" in service.ask("GET", "/metrics").body)
 
 
-def test_measures_are_as_prometheus_reads_them(service: LiveService) -> None:
+def test_requests_and_rows_are_counted_and_what_clients_make_up_is_no_label(
+    service: LiveService,
+) -> None:
     service.push("measured", rows_of(20))
-    text = service.ask("GET", "/metrics").body.decode()
-    for line in (
-        'anomaly_threshold{series="measured"} 1.0',
-        'anomaly_alarm{series="measured"}',
-        'subadjacent_rows_total{result="taken"}',
-        'anomaly_channel_score{channel="flow",series="measured"}',
-        'anomaly_expected{channel="flow",series="measured"}',
-        'anomaly_score{series="measured"}',
-        'route="/api/series/{name}/rows",status="2xx"',
-        "subadjacent_queue_rows 0.0",
-    ):
-        assert line in text
-
-
-def test_what_clients_make_up_is_no_label_of_a_measure(service: LiveService) -> None:
     assert service.ask("PATCH", "/api/series").status == 405
     assert service.ask("GET", "/teapot").status == 404
     text = service.ask("GET", "/metrics").body.decode()
-    assert 'method="other",route="/api/series",status="4xx"' in text
-    assert 'method="GET",route="other",status="4xx"' in text
+    for line in (
+        'subadjacent_rows_total{result="taken"}',
+        'anomaly_channel_score{channel="flow",series="measured"}',
+        'route="/api/series/{name}/rows",status="2xx"',
+        'method="other",route="/api/series",status="4xx"',
+        'method="GET",route="other",status="4xx"',
+    ):
+        assert line in text
     assert "PATCH" not in text
     assert "teapot" not in text
 
@@ -310,59 +304,42 @@ def test_answers_carry_a_strict_policy(service: LiveService) -> None:
     assert "access-control-allow-origin" not in headers
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "sentence"),
-    [
+def test_what_cannot_be_met_is_refused_with_a_sentence(service: LiveService) -> None:
+    mute = "/api/series/none/mute"
+    for method, path, body, status, sentence in (
         ("GET", "/nothing", None, 404, "there is nothing at '/nothing': GET /openapi.json says"),
         ("GET", "/page/..%2Fapp.py", None, 404, "there is nothing at '/page/../app.py'"),
         ("GET", "/api/series/a%2Fb", None, 404, "there is nothing at '/api/series/a/b'"),
-        ("GET", "/page/app.py", None, 404, "there is nothing at '/page/app.py'"),
         ("PATCH", "/api/series", None, 405, "PATCH is not answered at '/api/series'"),
         ("GET", "/api/series/none", None, 404, "there is no series 'none'"),
         ("GET", "/api/series/none/history", None, 404, "there is no series"),
         ("DELETE", "/api/series/none", None, 404, "there is no series"),
-        ("POST", "/api/series/none/mute", {"for": "1h"}, 404, "there is no series"),
-        ("POST", "/api/series/none/mute", {"for": "soon"}, 422, "for must be a time"),
-        ("POST", "/api/series/none/mute", {"for": "367 days"}, 422, "must be a year at most"),
-        ("POST", "/api/series/none/mute", {}, 422, "for is missing"),
-        ("POST", "/api/series/none/mute", {"for": None, "by": 1}, 422, "by is not known here"),
-        ("POST", "/api/series/none/mute", b"{", 422, "the body must be JSON; "),
-        ("POST", "/api/series/none/mute", [], 422, "the body must be a JSON object, sent with"),
+        ("POST", mute, {"for": "1h"}, 404, "there is no series"),
+        ("POST", mute, {"for": "soon"}, 422, "for must be a time"),
+        ("POST", mute, {"for": "367 days"}, 422, "must be a year at most"),
+        ("POST", mute, {}, 422, "for is missing"),
+        ("POST", mute, {"for": None, "by": 1}, 422, "by is not known here"),
+        ("POST", mute, b"{", 422, "the body must be JSON; "),
+        ("POST", mute, [], 422, "the body must be a JSON object, sent with Content-Type: app"),
         ("GET", "/api/alarms/77777", None, 404, "there is no alarm 77777"),
         ("POST", "/api/alarms/77777/acknowledge", None, 404, "there is no alarm 77777"),
         ("POST", "/api/alarms/77777/normal", None, 404, "there is no alarm 77777"),
         ("GET", "/api/alarms?series=none", None, 404, "there is no series"),
         ("GET", "/api/alarms?state=odd", None, 422, "state must be 'open', 'closed' or"),
-        (
-            "GET",
-            "/api/alarms?limit=0",
-            None,
-            422,
-            "limit must be greater than or equal to 1; got '0'",
-        ),
         ("GET", "/api/alarms/0", None, 422, "key must be greater than or equal to 1; got '0'"),
         ("POST", "/api/score?model=none", {"rows": [{"a": 1}]}, 404, "there is no model 'none'"),
-    ],
-)
-def test_what_cannot_be_met_is_refused_with_a_sentence(
-    service: LiveService, method: str, path: str, body: Any, status: int, sentence: str
-) -> None:
-    answer = service.ask(method, path, body)
-    assert answer.status == status
-    assert set(answer.json) == {"error"}
-    assert sentence in answer.json["error"]
-
-
-def test_a_body_that_is_sent_as_a_form_is_refused_with_the_way_out(service: LiveService) -> None:
+    ):
+        answer = service.ask(method, path, body)
+        assert (answer.status, set(answer.json)) == (status, {"error"})
+        assert sentence in answer.json["error"]
     form = "application/x-www-form-urlencoded"
-    answer = service.ask("POST", "/api/series/none/mute", {"for": "1h"}, form)
+    answer = service.ask("POST", mute, {"for": "1h"}, form)
     wanted = "the body must be a JSON object, sent with Content-Type: application/json"
     assert (answer.status, answer.json["error"]) == (422, wanted)
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
+def test_rows_that_are_none_are_refused_and_nothing_is_kept(service: LiveService) -> None:
+    for body, sentence in (
         (b"", "must be JSON"),
         (b"\xff\xfe garbage \x00", "must be JSON"),
         (b"[" * 100_000, "must be JSON"),
@@ -372,7 +349,6 @@ def test_a_body_that_is_sent_as_a_form_is_refused_with_the_way_out(service: Live
         (b"[]", "rows must be at least one"),
         (b'[{"time": 1}]', "must have a channel beside the time"),
         (b'[{"time": true, "a": 1}]', "time must be a finite number or an ISO 8601 text"),
-        (b'[{"time": "soon", "a": 1}]', "time must be a finite number or an ISO 8601 text"),
         (b'[{"time": 1, "a": 1}, {"a": 1}]', "must have a time each, or none"),
         (b'[{"time": 1, "ts": 1, "a": 1}]', "must have one time"),
         (b'[{"time": 1, "a": 1}, {"time": "2026-01-01", "a": 1}]', "must be of one kind"),
@@ -381,17 +357,11 @@ def test_a_body_that_is_sent_as_a_form_is_refused_with_the_way_out(service: Live
         (b'[{"time": 1e300, "a": 1}]', "times must not exceed 1e+100 in magnitude"),
         (b'[{"a": "high"}]', "channel 'a' must hold numbers, or null; got 'high'"),
         (b'[{"a": true}]', "must hold numbers"),
-        (b'[{"a": 1e200}]', "must not exceed 1e+100"),
         (b'[{"a\\n": 1}]', "must be 1 to 200 visible characters"),
-        (b'[{"time": 1, "a": 1, "a": 2}]', "the body must name every key of an object once; 'a'"),
-    ],
-)
-def test_rows_that_are_none_are_refused_and_nothing_is_kept(
-    service: LiveService, body: bytes, sentence: str
-) -> None:
-    answer = service.ask("POST", "/api/series/refused/rows", body)
-    assert (answer.status, set(answer.json)) == (422, {"error"})
-    assert sentence in answer.json["error"]
+    ):
+        answer = service.ask("POST", "/api/series/refused/rows", body)
+        assert (answer.status, set(answer.json)) == (422, {"error"})
+        assert sentence in answer.json["error"]
     assert service.ask("GET", "/api/series/refused").status == 404
 
 
@@ -413,10 +383,3 @@ def test_a_clock_that_jumped_ahead_does_not_make_all_rows_late(service: LiveServ
     assert [answer.status for answer in answers] == [200, 200, 422, 200]
     assert "put the sender's clock right" in answers[2].json["error"]
     assert service.get("/api/series/jumped")["rows"] == 3
-
-
-def test_a_csv_file_that_is_damaged_is_not_called_by_its_path(service: LiveService) -> None:
-    answer = service.ask("POST", "/api/series/damaged/rows", b"time,a\n1,x\n", "text/csv")
-    assert answer.status == 422
-    assert "the body" in answer.json["error"]
-    assert "body-" not in answer.json["error"]

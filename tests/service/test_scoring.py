@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,7 +14,14 @@ from safetensors.numpy import load
 from live_service import LiveService, children_of, live, until
 from subadjacent.methods.online.history import MINI_BATCH
 from subadjacent.service.problems import Refusal
-from subadjacent.service.scoring import ScoreCall, ScoredRows, ScoringProcess, StreamStart, save
+from subadjacent.service.scoring import (
+    ScoreCall,
+    ScoredRows,
+    ScoringProcess,
+    StreamStart,
+    learn,
+    save,
+)
 from subadjacent.streaming.series import SeriesStream
 
 CHANNELS = ("a", "b")
@@ -42,6 +47,11 @@ def answers_of(found: ScoredRows | Exception) -> list[float]:
     return [answer.severity for answer in found.answers]
 
 
+def has_learned(process: ScoringProcess) -> bool:
+    latest = process._learning
+    return latest is not None and latest.done() and not latest.result()
+
+
 def test_series_that_are_scored_together_are_scored_as_by_themselves(
     process: ScoringProcess,
 ) -> None:
@@ -62,8 +72,8 @@ def test_streams_learn_in_spare_moments_and_give_the_same_answers(process: Scori
         found = process.score([ScoreCall(10, part, None, begin)])[0]
         assert answers_of(found) == [one.severity for one in own.push(part)]
         assert own.is_behind
-        while process.learn():
-            pass
+        # nobody asks for it
+        until(lambda: has_learned(process))
         own.catch_up()
         begin = None
     state, (facts, arrays) = own.state(), process.call(save, 10)
@@ -75,7 +85,7 @@ def test_streams_learn_in_spare_moments_and_give_the_same_answers(process: Scori
 def test_a_stream_that_is_dropped_is_not_waited_for(process: ScoringProcess) -> None:
     process.score([ScoreCall(20, rows(MINI_BATCH), None, start("one"))])
     process.drop(20)
-    assert process.learn() is False
+    assert process.call(learn) is False
     (found,) = process.score([ScoreCall(20, rows(1), None, start("two"))])
     assert isinstance(found, ScoredRows)
     assert found.answers[0].row == 0
@@ -89,53 +99,12 @@ def test_a_stream_that_fails_takes_no_other_with_it(process: ScoringProcess) -> 
     assert (failed.status, "made a mistake (KeyError)" in str(failed)) == (500, True)
 
 
-def test_the_end_of_the_process_is_a_refusal_and_it_is_started_again(
-    process: ScoringProcess,
-) -> None:
-    process.warm_up()
-    assert process._pool is not None
-    before = process.generation
-    (key,) = process._pool._processes
-    os.kill(key, signal.SIGKILL)
-    with pytest.raises(Refusal, match="is being restarted: send this again") as caught:
-        process.score([ScoreCall(40, rows(1), None, start("one"))])
-    assert caught.value.status == 503
-    assert answers_of(process.score([ScoreCall(40, rows(1), None, start("one"))])[0])
-    assert process.generation == before + 1
-
-
 def test_the_process_that_scores_ends_with_a_service_that_is_killed(tmp_path: Path) -> None:
     with live(tmp_path) as service:
         service.push("pump", [{"a": 1.0}])
         (key,) = children_of(service)
         service.kill()
         until(lambda: not Path(f"/proc/{key}").exists())
-
-
-@pytest.mark.sweep
-def test_wide_rows_of_many_series_at_once_are_all_accepted(service: LiveService) -> None:
-    names = [f"wide-{n}" for n in range(16)]
-
-    def push(name: str) -> list[int]:
-        accepted = []
-        for first in (0, 4):
-            times = range(first, first + 4)
-            sent = [{"time": time} | {f"c{n}": time + n for n in range(500)} for time in times]
-            accepted.append(service.push(name, sent)["taken"])
-        return accepted
-
-    with ThreadPoolExecutor(len(names)) as pool:
-        assert list(pool.map(push, names)) == [[4, 4]] * len(names)
-
-
-def test_clients_that_push_to_one_series_at_once_are_all_answered(service: LiveService) -> None:
-    def push(count: int) -> set[int]:
-        body = [{"a": float(row % 7), "b": 2.0} for row in range(count)]
-        return {service.ask("POST", "/api/series/both/rows", body).status for _ in range(20)}
-
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(push, [100, 1, 100, 1])) == [{200}] * 4
-    assert service.get("/api/series/both")["rows"] == 20 * 202
 
 
 def test_many_series_that_begin_at_once_have_their_own_rows(service: LiveService) -> None:

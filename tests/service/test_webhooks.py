@@ -7,17 +7,20 @@ import json
 import socket
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx2
+import pandas as pd
 import pytest
 
 from apart import run_apart
+from live_plant import looked_new
 from live_service import live, until, with_a_jump
+from service.watch.servers import Question, Reply, answering
+from subadjacent import SubAdjacentDetector
 from subadjacent.decision.machine import CLOSED, OPENED, UPDATED
 from subadjacent.service import webhooks
 from subadjacent.service.database import FILE
@@ -27,42 +30,21 @@ from subadjacent.service.settings import Settings, Webhook
 from subadjacent.service.webhooks import MAX_WAITING, Webhooks
 from subadjacent.service.writer import Changes
 
-
-class Receiver(ThreadingHTTPServer):
-    """Answers with the statuses that it was told, then with 200; keeps what came."""
-
-    daemon_threads = True
-    statuses: list[int]
-    came: list[tuple[int, dict[str, Any], str | None]]
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Receiver
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        status = self.server.statuses.pop(0) if self.server.statuses else 200
-        self.server.came.append((status, body, self.headers.get("Authorization")))
-        self.send_response(status)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+Came = list[tuple[int, dict[str, Any], str | None]]
 
 
 @contextmanager
-def receiving(*statuses: int) -> Iterator[tuple[Receiver, str]]:
-    server = Receiver(("127.0.0.1", 0), Handler)
-    server.statuses, server.came = list(statuses), []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server, f"http://127.0.0.1:{server.server_address[1]}/alarms"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def receiving(*statuses: int) -> Iterator[tuple[Came, str]]:
+    """An address that answers with these statuses, then with 200; what came to it."""
+    left, came = list(statuses), []
+
+    def reply(question: Question) -> Reply:
+        status = left.pop(0) if left else 200
+        came.append((status, json.loads(question.body), question.headers["Authorization"]))
+        return status, b""
+
+    with answering(reply) as port:
+        yield came, f"http://127.0.0.1:{port}/alarms"
 
 
 def configure(folder: Path, *addresses: str) -> Path:
@@ -74,25 +56,25 @@ def configure(folder: Path, *addresses: str) -> Path:
 
 def test_an_alarm_is_posted_until_it_is_taken_even_after_a_kill(tmp_path: Path) -> None:
     rows = with_a_jump()
-    with receiving(503, 429) as (receiver, address):
+    with receiving(503, 429) as (came, address):
         config = configure(tmp_path, address)
         with live(tmp_path / "data", "--config", str(config)) as service:
             service.push("pump", rows[:410])
             # it was refused once, and waits for its next try
-            until(lambda: len(receiver.came) >= 1)
+            until(lambda: len(came) >= 1)
             service.kill()
             service.start()
-            until(lambda: any(status == 200 for status, _, _ in receiver.came))
+            until(lambda: any(status == 200 for status, _, _ in came))
             service.push("pump", rows[410:])
-            until(lambda: receiver.came[-1][1]["event"] == "closed")
-            key = receiver.came[-1][1]["alarm"]["id"]
+            until(lambda: came[-1][1]["event"] == "closed")
+            key = came[-1][1]["alarm"]["id"]
             assert service.get(f"/api/alarms/{key}")["state"] == "closed"
             service.end()
-    statuses = [status for status, _, _ in receiver.came]
+    statuses = [status for status, _, _ in came]
     assert statuses[:2] == [503, 429]
     assert set(statuses[2:]) == {200}
-    assert {token for _, _, token in receiver.came} == {"Bearer secret"}
-    delivered = [body for status, body, _ in receiver.came if status == 200]
+    assert {token for _, _, token in came} == {"Bearer secret"}
+    delivered = [body for status, body, _ in came if status == 200]
     events = [(body["alarm"]["id"], body["event"]) for body in delivered]
     # once each, in order: opened before closed
     assert len(events) == len(set(events))
@@ -101,21 +83,62 @@ def test_an_alarm_is_posted_until_it_is_taken_even_after_a_kill(tmp_path: Path) 
     assert all(body["alarm"]["sentence"] for body in delivered)
 
 
-def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_alarms_that_are_confirmed_or_withdrawn_are_posted(tmp_path: Path) -> None:
+    train, test = looked_new()
+    SubAdjacentDetector(views=["level"]).fit(train).save(tmp_path / "model")
+    times = pd.date_range("2026-01-01", periods=len(test), freq="1min", tz="UTC")
+    values = zip(times, test[:, 0].tolist(), strict=True)
+    rows = [{"time": time.isoformat(), "channel_0": value} for time, value in values]
+    with receiving() as (came, address):
+        config = configure(tmp_path, address)
+        options = ("-m", str(tmp_path / "model"), "--config", str(config))
+        with live(tmp_path / "data", *options) as service:
+            for first in range(0, len(rows), 200):
+                service.push("wave", rows[first : first + 200])
+            until(lambda: any(body["event"] == "confirmed" for _, body, _ in came))
+            kept = service.get("/api/alarms?series=wave")["alarms"]
+            service.end()
+    told = [(body["alarm"]["number"], body["event"]) for _, body, _ in came]
+    assert [event for number, event in told if number == 1] == ["opened", "closed", "withdrawn"]
+    assert [event for number, event in told if number == 2] == ["opened", "closed", "confirmed"]
+    for _, body, _ in came:
+        assert body["alarm"]["status"] == (
+            body["event"] if body["event"] in ("confirmed", "withdrawn") else "provisional"
+        )
+    assert {one["number"]: one["status"] for one in kept} == {1: "withdrawn", 2: "confirmed"}
+
+
+def deliver(
+    folder: Path,
+    address: str,
+    *events: str,
+    during: Callable[[SeriesRegistry, Webhooks], Awaitable[None]],
 ) -> None:
-    async def deliver(address: str) -> None:
+    """Send events that wait in the tables; ``during`` starts it, and waits."""
+
+    async def all_of_it() -> None:
         webhook = Webhook.model_validate({"url": address})
-        registry = SeriesRegistry(Settings(webhooks=(webhook,)), tmp_path)
-        # a lock that is held looks to the writer as a disk does that is full, but at once
-        registry._tables.execute("pragma busy_timeout = 0")
-        for event in ("first", "second"):
+        registry = SeriesRegistry(Settings(webhooks=(webhook,)), folder)
+        for event in events:
             registry._tables.execute(
                 "insert into outbox (address, body) values (?, ?)",
                 (str(webhook.url), json.dumps({"event": event})),
             )
         registry.writer.start()
         webhooks = Webhooks(registry, (webhook,))
+        await during(registry, webhooks)
+        await webhooks.stop()
+        await registry.stop()
+
+    run_apart(all_of_it())
+
+
+def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def during(registry: SeriesRegistry, webhooks: Webhooks) -> None:
+        # a lock that is held looks to the writer as a disk does that is full, but at once
+        registry._tables.execute("pragma busy_timeout = 0")
         with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as other:
             other.execute("begin immediate")
             webhooks.start()
@@ -124,12 +147,32 @@ def test_what_cannot_be_forgotten_on_a_full_disk_is_not_sent_again(
         left = "select count(*) from outbox"
         with registry.reader() as tables:
             await asyncio.to_thread(until, lambda: tables.execute(left).fetchone()[0] == 0)
-        await webhooks.stop()
-        await registry.stop()
 
-    with receiving() as (receiver, address):
-        run_apart(deliver(address))
-    assert [body["event"] for _, body, _ in receiver.came] == ["first", "second"]
+    with receiving() as (came, address):
+        deliver(tmp_path, address, "first", "second", during=during)
+    assert [body["event"] for _, body, _ in came] == ["first", "second"]
+
+
+def test_what_goes_wrong_once_does_not_end_webhooks_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def during(_: SeriesRegistry, webhooks: Webhooks) -> None:
+        look, looks = webhooks._oldest, []
+
+        def fail_at_first(url: str) -> tuple[int, str] | None:
+            looks.append(url)
+            if len(looks) == 1:
+                raise sqlite3.OperationalError("disk I/O error")
+            return look(url)
+
+        monkeypatch.setattr(webhooks, "_oldest", fail_at_first)
+        monkeypatch.setattr("subadjacent.service.webhooks.LONGEST_PAUSE", 0.01)
+        webhooks.start()
+        await asyncio.to_thread(until, lambda: len(came) == 1)
+
+    with receiving() as (came, address):
+        deliver(tmp_path, address, "first", during=during)
+    assert "webhooks stand still for a while" in caplog.text
 
 
 def drip(connection: socket.socket, ended: threading.Event) -> None:
@@ -194,36 +237,6 @@ def test_an_address_that_never_ends_its_answer_holds_nothing_up(
         assert len(taken) == 2
 
 
-def test_what_goes_wrong_once_does_not_end_webhooks_for_good(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    async def deliver(address: str) -> None:
-        webhook = Webhook.model_validate({"url": address})
-        registry = SeriesRegistry(Settings(webhooks=(webhook,)), tmp_path)
-        insert = "insert into outbox (address, body) values (?, ?)"
-        registry._tables.execute(insert, (str(webhook.url), json.dumps({"event": "first"})))
-        registry.writer.start()
-        webhooks = Webhooks(registry, (webhook,))
-        look, looks = webhooks._oldest, []
-
-        def fail_at_first(url: str) -> tuple[int, str] | None:
-            looks.append(url)
-            if len(looks) == 1:
-                raise sqlite3.OperationalError("disk I/O error")
-            return look(url)
-
-        monkeypatch.setattr(webhooks, "_oldest", fail_at_first)
-        monkeypatch.setattr("subadjacent.service.webhooks.LONGEST_PAUSE", 0.01)
-        webhooks.start()
-        await asyncio.to_thread(until, lambda: len(receiver.came) == 1)
-        await webhooks.stop()
-        await registry.stop()
-
-    with receiving() as (receiver, address):
-        run_apart(deliver(address))
-    assert "webhooks stand still for a while" in caplog.text
-
-
 def test_only_severe_alarms_wait_for_an_address_and_the_oldest_go_when_too_many_do(
     tmp_path: Path,
 ) -> None:
@@ -267,18 +280,18 @@ def test_only_severe_alarms_wait_for_an_address_and_the_oldest_go_when_too_many_
 
 def test_alarms_of_a_muted_series_are_not_posted_and_a_refusal_is_final(tmp_path: Path) -> None:
     rows = with_a_jump()
-    with receiving(400) as (receiver, address):
+    with receiving(400) as (came, address):
         config = configure(tmp_path, address)
         with live(tmp_path / "data", "--config", str(config)) as service:
             service.push("quiet", rows[:5])
             service.post("/api/series/quiet/mute", {"for": "1h"})
             service.push("quiet", rows[5:])
             service.push("loud", rows)
-            until(lambda: any(body["event"] == "closed" for _, body, _ in receiver.came))
+            until(lambda: any(body["event"] == "closed" for _, body, _ in came))
             service.end()
-    late = [body for _, body, _ in receiver.came if body["alarm"]["first"] > 300]
+    late = [body for _, body, _ in came if body["alarm"]["first"] > 300]
     assert {body["alarm"]["series"] for body in late} == {"loud"}
-    first = receiver.came[0]
+    first = came[0]
     # a request that is wrong is not made again
     assert first[0] == 400
-    assert [body for _, body, _ in receiver.came].count(first[1]) == 1
+    assert [body for _, body, _ in came].count(first[1]) == 1

@@ -37,13 +37,6 @@ def test_validation_error_is_the_mean_square_over_all_points() -> None:
     assert validate(model, two, batch_size=1).error == pytest.approx(5.0)
 
 
-def test_error_falls_and_contribution_rises() -> None:
-    history = run(network(), TrainingConfig(epochs=8, batch_size=16, learning_rate=3e-3))
-    assert history[-1].validation_error < 0.5 * history[0].validation_error
-    assert history[-1].traces["contribution"] > history[0].traces["contribution"]
-    assert [epoch.number for epoch in history] == list(range(1, 9))
-
-
 def test_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
     outcomes = []
     for seed in (1, 1, 2):

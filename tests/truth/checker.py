@@ -608,6 +608,9 @@ def too_early(context: Context) -> Found:
             found = relation(context.rows, one.channel, one.partner, context.first, context.last)
             if found is not None:
                 out |= np.abs(found.event) > np.quantile(np.abs(found.before), FAR_RESIDUAL)
+    # a value outside its expected range departs, if only a little
+    if claim.low is not None and context.quoted_rows:
+        out[context.quoted_rows[0] - context.first] = True
     departs = np.flatnonzero(out)
     slack = max(MAX_EARLY, len(out) // 4)
     if not len(departs):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from website.check import problems
-from website.gather import Gathering, first_sentence, readme_parts
+from website.gather import Gathering
 from website.links import is_local, relative, resolve, rewrite
 from website.navigation import ABOUTS, SECTIONS, TITLES, sections
 from website.notebooks import as_markdown
@@ -73,24 +73,6 @@ def test_a_link_leads_to_its_place_on_the_site(gathering: Gathering) -> None:
         ("CHANGELOG.md", "changelog.md"),
     ):
         assert gathering.place(PurePosixPath(file)) == PurePosixPath(place)
-
-
-def test_a_picture_comes_in_light_and_dark_where_there_are_both(gathering: Gathering) -> None:
-    assert gathering.mended("![x](images/d-light.png)", PAGE, PLACE) == (
-        "![x](images/d-light.png){.only-light}![x](images/d-dark.png){.only-dark}"
-    )
-    assert gathering.mended("![x](images/e-light.png)", PAGE, PLACE) == "![x](images/e-light.png)"
-
-
-def test_parts_of_the_readme_and_first_sentences_are_found() -> None:
-    text = "a\n<!-- lead -->\nb\n\nc\n<!-- /lead -->\nd\n<!-- start -->\ne\n<!-- /start -->\n"
-    assert readme_parts(text) == {"lead": "b\n\nc", "start": "e"}
-    for page, sentence in (
-        ("# a\n\nB [c](d.md) e. F.\n", "B c e."),
-        ("# a\n\n```\nb. c\n\ng. h\n```\n\nD\ne:\n\n- f\n", "D e"),
-        ("# a\n", ""),
-    ):
-        assert first_sentence(page) == sentence
 
 
 def test_every_page_has_one_place_in_the_menu() -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import http.server
 import re
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -123,16 +120,6 @@ def test_the_theme_follows_the_machine_and_then_the_reader(open_page: Opener) ->
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
 
 
-def test_search_finds_a_word_from_disk(open_page: Opener) -> None:
-    page = open_page("search.html?q=matrix+profile")
-    results = page.locator("#search-results li")
-    results.first.wait_for()
-    assert "reference/MatrixProfileDetector.html" in " ".join(
-        results.locator("a").evaluate_all("links => links.map(one => one.href)")
-    )
-    page.wait_for_function("/found/.test(document.querySelector('.search-summary').textContent)")
-
-
 def test_search_shows_pages_while_one_types(open_page: Opener) -> None:
     page = open_page("maths.html", scheme="dark")
     page.locator("button.search-button__button:visible").first.click()
@@ -141,20 +128,6 @@ def test_search_shows_pages_while_one_types(open_page: Opener) -> None:
     expect(found).to_be_visible()
     found.click()
     expect(page.locator("h1")).to_contain_text("AlarmBudget")
-
-
-def test_search_from_a_server_shows_where_the_word_stands(open_page: Opener, site: Path) -> None:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    handler = partial(Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = open_page("search.html?q=lookahead", root=f"http://127.0.0.1:{server.server_port}/")
-        page.locator("#search-results p.context").first.wait_for()
-        page.context.close()
-        server.shutdown()
 
 
 def test_all_equations_are_drawn_and_numbered(open_page: Opener) -> None:

@@ -129,6 +129,7 @@ def test_the_table_of_entities_says_what_came_of_each(path: str, tmp_path: Path)
     own = scores(tmp_path / "out").filter(pl.col("machine") == "saw")
     assert (saw["rows"], saw["fitted_rows"], saw["fits"], saw["error"]) == (50, 25, True, None)
     assert saw["anomalous_rows"] == own["anomalous"].sum() > 0
+    assert saw["severity"] == own["normalized_score"].max()
     assert entities["alarms"].sum() == len(table(tmp_path / "out", "alarms"))
     assert table(tmp_path / "out", "failures").columns == ["entity", "error"]
     assert len(table(tmp_path / "out", "failures")) == 0
@@ -318,7 +319,9 @@ def test_a_folder_of_other_settings_or_files_is_refused(path: str, tmp_path: Pat
 def test_a_folder_of_something_else_is_refused(path: str, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.txt").write_text("all of it")
-    with pytest.raises(InputError, match=r"must be new, or hold a fleet; it holds thesis\.txt"):
+    with pytest.raises(
+        InputError, match=r"must be a new folder, or hold a fleet; it holds thesis\.txt"
+    ):
         run(path, tmp_path / "out")
 
 

@@ -144,7 +144,7 @@ def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
     check_place(tmp_path / "new" / "one")
     (tmp_path / "mine.txt").touch()
     rule = rf"^{tmp_path} must be a new or an empty folder, or hold scores that were not finished; "
-    with pytest.raises(InputError, match=rf"{rule}it holds 'mine.txt': name another, or delete it"):
+    with pytest.raises(InputError, match=rf"{rule}it holds mine.txt: name another folder"):
         check_place(tmp_path)
     (tmp_path / COMPLETE).touch()
     with pytest.raises(InputError, match=rf"{rule}it holds finished ones: "):

@@ -73,10 +73,11 @@ def test_only_what_was_written_by_detect_is_replaced(
         check_output_place(out)
     (out / "notes.txt").touch()
     with pytest.raises(
-        InputError, match=r"out must be new, or hold nothing but .*; it holds notes\.txt: name an"
+        InputError,
+        match=r"out must be a new folder, or hold nothing but .*; it holds notes\.txt: name an",
     ):
         check_output_place(out)
-    with pytest.raises(InputError, match=r"notes\.txt must be a folder; it is a file"):
+    with pytest.raises(InputError, match=r"notes\.txt must be a new folder.*; it is a file"):
         check_output_place(out / "notes.txt")
     monkeypatch.setattr("subadjacent.workflow.writing.is_output", lambda _: True)
     with pytest.raises(InputError, match="the output folder must not be a mount point"):

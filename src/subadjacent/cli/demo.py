@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
+from subadjacent.cli.alarm_table import is_terminal
 from subadjacent.cli.generate import FEWEST_ROWS
-from subadjacent.cli.output import print_json
+from subadjacent.cli.output import ListFormat, print_json
 from subadjacent.cli.progress import Bar, say
 
 
@@ -20,7 +21,7 @@ def demo(
     quiet: option.Quiet = False,
 ) -> None:
     """Make up a plant, fit on its clean half, score the rest, and write the report."""
-    from subadjacent.cli.detect import summary
+    from subadjacent.cli.detect import print_findings
     from subadjacent.cli.generate import plant_frame
     from subadjacent.data.files import TIME, Columns, FileRows
     from subadjacent.detectors.default import SubAdjacentDetector
@@ -46,7 +47,10 @@ def demo(
             notes=["made up: six sensors that follow one load, with known anomalies"],
             watch=bar.watch,
         )
-    say(summary(findings, output), quiet=quiet)
+    if is_terminal():
+        print_findings(findings, output, ListFormat.table, quiet=quiet)
+        return
+    say(findings.headline, quiet=quiet)
     print_json(
         {
             "alarms": len(findings.alarms),

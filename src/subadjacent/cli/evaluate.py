@@ -20,9 +20,9 @@ def _check_threshold(score: float | None) -> float | None:
     return score
 
 
+@groups.grouped
 def evaluate(
-    file: Annotated[str, typer.Argument(help="CSV or Parquet file with scores and labels.")],
-    label: Annotated[str, typer.Option(help="Column of labels.")],
+    source: groups.Scored,
     score: Annotated[str, typer.Option(help="Column of scores.")] = "score",
     threshold: Annotated[
         float | None,
@@ -31,11 +31,6 @@ def evaluate(
             help="Score above which a row alarms; by default the column 'anomalous' decides.",
         ),
     ] = None,
-    time: option.Time = None,
-    time_format: option.TimeFormat = None,
-    entity: option.Entity = None,
-    ignore: option.Ignore = None,
-    missing: option.Missing = None,
     seed: Annotated[
         int, typer.Option(min=0, max=option.LARGEST_SEED, help="Of the random score.")
     ] = 0,
@@ -46,20 +41,16 @@ def evaluate(
 
     from subadjacent.workflow import evaluate as workflow
 
-    source = groups.Input(
-        files=[file],
-        time=time,
-        time_format=time_format,
-        entity=entity,
-        label=label,
-        ignore=ignore,
-        missing=missing,
-    )
     rows = source.open(quiet=quiet)
-    with errors_about([file]):
+    with errors_about(source.files):
         file_rows = rows.whole()
-    rng = np.random.default_rng(seed)
     with Bar("comparing", quiet=quiet) as bar:
         bar.wait()
-        metrics = workflow.evaluate(file_rows, rng, score=score, threshold=threshold, name=file)
+        metrics = workflow.evaluate(
+            file_rows,
+            np.random.default_rng(seed),
+            score=score,
+            threshold=threshold,
+            name=", ".join(source.files),
+        )
     print_json(metrics)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -22,14 +21,6 @@ def fleet(
     choice: groups.Choice,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write.")],
     engine: option.EngineOption = option.Engine.local,
-    fdr: Annotated[
-        float | None,
-        typer.Option(
-            callback=option.check_share,
-            help="Keep alarms of entities that stand out from all; at most this share of them is "
-            "normal, such as 0.1.",
-        ),
-    ] = None,
     quiet: option.Quiet = False,
 ) -> None:
     """Fit a model to each of many entities by itself, score its rows, and explain what stands out.
@@ -37,30 +28,24 @@ def fleet(
     Writes scores, alarms, and a table of what came of each entity; prints how many there are.
     A run that was ended goes on where it was. The exit code is 1 if an entity failed.
     """
-    from subadjacent.runtime import over_processes
     from subadjacent.workflow import fleet as workflow
 
     built = choice.build()
-    with errors_about(source.files), ExitStack() as stack:
-        spread = over_processes
-        if engine is option.Engine.ray:
-            from subadjacent.workflow.cluster import connected, over_cluster
-
-            stack.enter_context(connected())
-            spread = over_cluster
-        bar = stack.enter_context(Bar("reading", quiet=quiet))
-        counts, _, kept = workflow.fleet(
+    with (
+        errors_about(source.files),
+        groups.spread_over(engine) as spread,
+        Bar("reading", quiet=quiet) as bar,
+    ):
+        counts, _ = workflow.fleet(
             built,
             source.files,
             output,
             columns=source.roles(),
-            time_format=source.time_format,
             training=training.rows,
-            fdr=fdr,
             spread=spread,
             watch=bar.watch,
         )
-    print_json(counts._asdict() | ({} if kept is None else {"kept": kept}))
+    print_json(counts._asdict())
     if counts.failed:
         failed = f"{counts.failed:,} of {counts.entities:,} entities failed"
         say(f"{failed}: {output}/failures.csv says why")

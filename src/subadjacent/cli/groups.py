@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -20,6 +21,7 @@ from subadjacent.showing import visible
 if TYPE_CHECKING:
     from subadjacent.data.files import Columns, Rows
     from subadjacent.detectors.base import BaseDetector
+    from subadjacent.runtime import Map
     from subadjacent.workflow.fit import TrainingRows
 
 
@@ -49,6 +51,7 @@ class Input:
             time=self.time,
             entity=self.entity,
             label=self.label,
+            time_format=self.time_format,
             ignore=tuple(self.ignore or ()),
             only=tuple(self.columns or ()),
             known=tuple(channels),
@@ -60,10 +63,18 @@ class Input:
         from subadjacent.data.files import open_files
 
         with errors_about(self.files):
-            rows = open_files(self.files, self.roles(channels), time_format=self.time_format)
+            rows = open_files(self.files, self.roles(channels))
         for note in rows.notes:
             say(note, quiet=quiet)
         return rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored(Input):
+    """Files with scores and labels."""
+
+    # required: a bare annotation would keep the default of the base class
+    label: Annotated[str, typer.Option(help="Column of labels.")] = field()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +141,20 @@ class Choice:
         except InputError as error:
             raise error if self.config is None else InputError(f"{self.config}: {error}") from error
         return detector
+
+
+@contextmanager
+def spread_over(engine: option.Engine) -> Iterator[Map]:
+    """Connect to what does the work: all cores, or a cluster."""
+    if engine is option.Engine.local:
+        from subadjacent.runtime import over_processes
+
+        yield over_processes
+    else:
+        from subadjacent.workflow.cluster import connected, over_cluster
+
+        with connected():
+            yield over_cluster
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

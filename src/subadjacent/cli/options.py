@@ -7,7 +7,7 @@ command line is read, before any file is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -17,11 +17,13 @@ from typing import Annotated, Any
 import typer
 
 from subadjacent.cli.detector import complete_detector
-from subadjacent.cli.output import STANDARD_OUTPUT
+from subadjacent.cli.output import STANDARD_OUTPUT, ListFormat
 from subadjacent.errors import InputError
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 LARGEST_SEED = 2**32 - 1
+OUTPUT = "'-o' / '--output'"
+"""The option for the place of results, as messages name it."""
 
 
 class Engine(StrEnum):
@@ -31,41 +33,43 @@ class Engine(StrEnum):
     ray = "ray"
 
 
-class Format(StrEnum):
-    """How alarms are printed."""
+def checked(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A callback that refuses as bad usage what a check of the library refuses."""
 
-    json = "json"
-    csv = "csv"
+    def callback(value: Any) -> Any:
+        if value is not None:
+            with bad_usage():
+                check(value)
+        return value
+
+    return callback
 
 
-def _check_detector(short: str) -> str:
+def _check_detector(short: str) -> None:
     from subadjacent.detectors.registry import entry
 
-    with bad_usage():
-        entry(short)
-    return short
+    entry(short)
 
 
-def _check_device(name: str | None) -> str | None:
-    if name is None:
-        return None
+def _check_device(name: str) -> None:
     try:
         from subadjacent.training.device import resolve_device
     except ModuleNotFoundError:
         # without torch there is no network to need a device; what does need torch says so
-        return name
-    with bad_usage():
-        resolve_device(name)
-    return name
+        return
+    resolve_device(name)
 
 
-def _check_training_time(text: str | None) -> str | None:
-    if text is not None:
-        from subadjacent.data.clock import duration
+def _check_training_time(text: str) -> None:
+    from subadjacent.data.clock import duration
 
-        with bad_usage():
-            duration(text, name="max_training_time")
-    return text
+    duration(text, name="max_training_time")
+
+
+def _check_time_format(text: str) -> None:
+    from subadjacent.data.times import pattern_of_format
+
+    pattern_of_format(text)
 
 
 def parse_false_alarms(text: str) -> str | float:
@@ -125,15 +129,6 @@ def _is_time(text: str) -> bool:
         return is_written_time(text)
 
 
-def _check_time_format(text: str | None) -> str | None:
-    if text is not None:
-        from subadjacent.data.times import pattern_of_format
-
-        with bad_usage():
-            pattern_of_format(text)
-    return text
-
-
 def _check_model(path: Path) -> Path:
     if path.is_file():
         raise typer.BadParameter(
@@ -145,7 +140,9 @@ def _check_model(path: Path) -> Path:
 def check_table(target: str | None) -> str | None:
     """Refuse an output file that is neither CSV nor Parquet."""
     if target not in (None, STANDARD_OUTPUT) and not target.endswith(TABLE_SUFFIXES):
-        raise typer.BadParameter(f"must end in .csv or .parquet, or be -; got {target!r}")
+        raise typer.BadParameter(
+            f"must end in .csv or .parquet, or be -; got {target!r}", param_hint=OUTPUT
+        )
     return target
 
 
@@ -169,7 +166,7 @@ Time = Annotated[
 TimeFormat = Annotated[
     str | None,
     typer.Option(
-        callback=_check_time_format,
+        callback=checked(_check_time_format),
         help="How times are written, such as '%d/%m/%Y %H:%M'. Found by itself where all rows "
         "can be read in one way only.",
     ),
@@ -203,19 +200,19 @@ DetectorName = Annotated[
     str,
     typer.Option(
         "--detector",
-        callback=_check_detector,
+        callback=checked(_check_detector),
         autocompletion=complete_detector,
         help="Which detector; 'subadjacent list' has all.",
     ),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(callback=_check_device, help="Of a network: auto, cpu, cuda or mps."),
+    typer.Option(callback=checked(_check_device), help="Of a network: auto, cpu, cuda or mps."),
 ]
 ScoringDevice = Annotated[
     str | None,
     typer.Option(
-        callback=_check_device, help="Where a model has a network: auto, cpu, cuda or mps."
+        callback=checked(_check_device), help="Where a model has a network: auto, cpu, cuda or mps."
     ),
 ]
 Seed = Annotated[
@@ -229,7 +226,7 @@ Seed = Annotated[
 MaxTrainingTime = Annotated[
     str | None,
     typer.Option(
-        callback=_check_training_time,
+        callback=checked(_check_training_time),
         help="Longest time to train a network, such as 2m; the best weights are kept.",
     ),
 ]
@@ -267,7 +264,11 @@ Table = Annotated[
     ),
 ]
 FormatOption = Annotated[
-    Format, typer.Option(help="How to print the alarms: a JSON object a line, or CSV.")
+    ListFormat | None,
+    typer.Option(
+        help="How to print the alarms: a table for people, a JSON object a line, or CSV. By "
+        "default a table on a terminal, else JSON."
+    ),
 ]
 EngineOption = Annotated[
     Engine,

@@ -53,13 +53,10 @@ def score(
 def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> None:
     """Refuse an output that does not suit the engine."""
     if engine is option.Engine.local:
-        try:
-            option.check_table(output)
-        except typer.BadParameter as error:
-            raise typer.BadParameter(str(error), param_hint="'-o' / '--output'") from error
+        option.check_table(output)
     elif output == STANDARD_OUTPUT or output.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(
-            f"must be a folder with --engine ray; got {output!r}", param_hint="'-o' / '--output'"
+            f"must be a folder with --engine ray; got {output!r}", param_hint=option.OUTPUT
         )
     elif STANDARD_INPUT in files:
         raise typer.BadParameter(
@@ -96,14 +93,17 @@ def _by_cluster(
     quiet: bool,
 ) -> tuple[int, int]:
     """Score on a cluster; return the numbers of rows and of anomalous ones."""
-    from subadjacent.workflow.cluster import connected, over_cluster
     from subadjacent.workflow.lake import check_place, score_lake
 
     folder = Path(output)
     check_place(folder)
     rows = source.open(detector.channels_, quiet=quiet)
-    with errors_about(source.files), connected(), Bar("reading", quiet=quiet) as bar:
+    with (
+        errors_about(source.files),
+        groups.spread_over(option.Engine.ray) as spread,
+        Bar("reading", quiet=quiet) as bar,
+    ):
         parts = score_lake(
-            model, rows, folder, device=device or "auto", spread=over_cluster, watch=bar.watch
+            model, rows, folder, device=device or "auto", spread=spread, watch=bar.watch
         )
     return sum(part.rows for part in parts), sum(part.anomalous for part in parts)

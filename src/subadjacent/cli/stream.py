@@ -31,13 +31,10 @@ SAVE_EVERY = 10_000
 """Rows after which the state is saved; a save takes as long as some hundred rows."""
 
 
-def _check_false_alarms(contamination: str | float | None) -> str | float | None:
-    if contamination is not None:
-        from subadjacent.streaming.rules import AlarmRules
+def _check_false_alarms(contamination: str | float) -> None:
+    from subadjacent.streaming.rules import AlarmRules
 
-        with option.bad_usage():
-            AlarmRules(contamination=contamination)
-    return contamination
+    AlarmRules(contamination=contamination)
 
 
 def stream(
@@ -64,7 +61,7 @@ def stream(
         Any,
         typer.Option(
             parser=option.parse_false_alarms,
-            callback=_check_false_alarms,
+            callback=option.checked(_check_false_alarms),
             metavar="RATE",
             help="Alarms of each series at most: auto, per time such as 1/week (needs times), or a "
             "share of the rows such as 0.02%.",
@@ -95,9 +92,15 @@ def stream(
         scorer.save(state)
     feed = LineScorer(scorer, LineReader(time, entity), tell)
     show = _Shown(alarms_only=alarms_only, provisional=provisional)
+    saved = 0
     with _opened(file) as source, _stopping() as reading:
         try:
-            _follow(source, reading, feed, show, _saver(scorer, state, save_every, feed))
+            while data := reading(source):
+                show(feed.push(data))
+                if state is not None and feed.rows - saved >= save_every:
+                    scorer.save(state)
+                    saved = feed.rows
+            show(feed.finish())
             if state is None:
                 # with a state, rows that wait are answered once it goes on
                 show(scorer.finish())
@@ -123,34 +126,6 @@ def _scorer(
     if state is not None and state.exists():
         return StreamScorer.restore(state, detector, **options)
     return StreamScorer(detector, **options)
-
-
-def _follow(
-    source: BufferedIOBase,
-    reading: Callable[[BufferedIOBase], bytes],
-    feed: LineScorer,
-    show: _Shown,
-    save: Callable[[], None],
-) -> None:
-    """Answer rows as they arrive, until the end of the input."""
-    while data := reading(source):
-        show(feed.push(data))
-        save()
-    show(feed.finish())
-
-
-def _saver(
-    scorer: StreamScorer, state: Path | None, every: int, feed: LineScorer
-) -> Callable[[], None]:
-    saved = 0
-
-    def save() -> None:
-        nonlocal saved
-        if state is not None and feed.rows - saved >= every:
-            saved = feed.rows
-            scorer.save(state)
-
-    return save
 
 
 class _Shown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -55,9 +56,12 @@ def watch(
     quiet: option.Quiet = False,
 ) -> None:
     """Learn from the history of a Prometheus server, then score its metrics as they come."""
-    from subadjacent.service.watch.run import watch as run
+    from subadjacent.service.run import serve
+    from subadjacent.service.watch.poller import poll
+    from subadjacent.service.watch.prometheus_api import check_secrets
     from subadjacent.service.watch.settings import read_settings
 
+    remark = partial(say, quiet=quiet)
     settings = read_settings(
         config,
         {
@@ -76,4 +80,9 @@ def watch(
         folder = settings.data
         if folder is None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="subadjacent-watch-")))
-        run(settings, folder, lambda text: say(text, quiet=quiet))
+        check_secrets(settings)
+        serve(
+            settings.service(folder),
+            listening=lambda address: remark(f"metrics on {address}/metrics"),
+            background=partial(poll, settings, remark),
+        )

@@ -129,14 +129,16 @@ class AlarmStream:
         return alarm
 
     def confirm(
-        self, event: OngoingEvent, recent: RecentBuffer, interval: float | None, *, exact: bool
+        self, event: OngoingEvent, recent: RecentBuffer, interval: float | None
     ) -> list[Alarm]:
         """Confirm the provisional alarm at the rows of a final event; without one, raise it.
 
-        Further provisional alarms at these rows are part of it, and withdrawn. ``exact`` says that
-        the rows of the event are those of the departure, as the strongest channel tells them.
+        Further provisional alarms at these rows are part of it, and withdrawn.
         """
-        if any(alarm.permanent and _overlap(alarm, event) for alarm in self.alarms):
+        if any(
+            alarm.permanent and alarm.state == CLOSED and _overlap(alarm, event)
+            for alarm in self.alarms
+        ):
             # a user marked it as normal
             return []
         overlapping = [alarm for alarm in self._provisional if _overlap(alarm, event)]
@@ -145,7 +147,7 @@ class AlarmStream:
         if before is None:
             self.opened += 1
         number = self.opened if before is None else before.number
-        alarm = self._alarm(event, number, row, recent, interval, exact=exact)
+        alarm = self._alarm(event, number, row, recent, interval)
         # an open one goes on
         goes_on = before is not None and before.state != CLOSED
         alarm = replace(alarm, state=UPDATED if goes_on else CONFIRMED, status=CONFIRMED)
@@ -158,6 +160,28 @@ class AlarmStream:
         self.put(alarm)
         others = [other.number for other in overlapping[1:] if other.state == CLOSED]
         return [alarm, *(self.withdraw(other) for other in others)]
+
+    def note_permanent(
+        self, event: OngoingEvent, recent: RecentBuffer, interval: float | None
+    ) -> list[Alarm]:
+        """Tell that an event proved to be a permanent level shift."""
+        before = next(
+            (
+                one
+                for one in reversed(self.alarms)
+                if one.status == CONFIRMED and _overlap(one, event)
+            ),
+            None,
+        )
+        if before is None or before.permanent:
+            return []
+        row = min(event.last + CLOSE_AFTER + 1, recent.count - 1)
+        alarm = self._alarm(event, before.number, row, recent, interval, permanent=True)
+        alarm = _refined(alarm, before)
+        causes, kind, sentence = alarm.causes, alarm.kind, alarm.sentence
+        alarm = replace(before, permanent=True, causes=causes, kind=kind, sentence=sentence)
+        self.put(alarm)
+        return [alarm]
 
     def withdraw(self, number: int) -> Alarm:
         """Withdraw an alarm: final evidence has no event at its rows."""
@@ -181,17 +205,18 @@ class AlarmStream:
         recent: RecentBuffer,
         interval: float | None,
         *,
-        exact: bool = False,
+        permanent: bool = False,
     ) -> Alarm:
         """The alarm of an event, explained by the rows up to ``row``."""
         rows = recent.until(row)
         oldest = row + 1 - len(rows.values)
         first, last = max(event.first - oldest, 0), max(event.last - oldest, 0)
-        explained = self._explain(rows, first, last, recent.labels(row, len(rows.values)), interval)
+        labels = recent.labels(row, len(rows.values))
+        explained = self._explain(rows, first, last, labels, interval, permanent=permanent)
         causes = explained.causes
         # a short event that began before the rows that are kept begins where it was said to
-        begin = event.first if exact or event.first < oldest else oldest + explained.first
-        end = event.last if exact else oldest + explained.last
+        begin = event.first if event.first < oldest else oldest + explained.first
+        end = oldest + explained.last
         return Alarm(
             number=number,
             entity=self._entity,
@@ -217,6 +242,8 @@ class AlarmStream:
         last: int,
         labels: list[Any],
         interval: float | None,
+        *,
+        permanent: bool,
     ) -> Explanation:
         if self._known is None and self._learned is None:
             known = rows.values[:first] if first >= MIN_ROWS_BEFORE else rows.values
@@ -236,7 +263,7 @@ class AlarmStream:
         if rows.silent.any():
             # the stream knows which channels are missing or stuck
             explainer = replace(explainer, silent=rows.silent)
-        return explainer.explain(first, last, MAX_CAUSES, view=PAST)
+        return explainer.explain(first, last, MAX_CAUSES, view=PAST, permanent=permanent)
 
     def _with_repeat(self, alarm: Alarm, recent: RecentBuffer, row: int) -> Alarm:
         """The alarm, linked to the first of its kind."""

@@ -14,7 +14,8 @@ from subadjacent.decision.causes import Cause, Explainer, alarm_sentence
 from subadjacent.decision.decision import RowDecisions
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import LEVEL_SHIFT, UNUSUAL
-from subadjacent.decision.machine import CLOSE_AFTER, CLOSED, OngoingEvent
+from subadjacent.decision.machine import CLOSED, OngoingEvent
+from subadjacent.decision.permanent import is_permanent
 from subadjacent.errors import require_whole
 
 PROVISIONAL, CONFIRMED, WITHDRAWN = STATUSES = ("provisional", "confirmed", "withdrawn")
@@ -189,7 +190,8 @@ def _alarm(
 ) -> Alarm:
     series, evidence = explainer.series, explainer.evidence
     view = strongest_view(evidence, slice(event.first, event.last + 1))
-    shifted = _is_permanent(decisions, event)
+    rows = decisions.rows
+    shifted = is_permanent(rows.shifted, rows.unlike, event.first, event.last)
     explained = explainer.explain(event.first, event.last, channels, view=view, permanent=shifted)
     # as far as the channels tell
     permanent = shifted and all(cause.kind == LEVEL_SHIFT for cause in explained.causes[:1])
@@ -210,16 +212,6 @@ def _alarm(
         kind=explained.causes[0].kind if explained.causes else UNUSUAL,
         sentence=alarm_sentence(explained.causes, view, len(series.channels)),
     )
-
-
-def _is_permanent(decisions: RowDecisions, event: OngoingEvent) -> bool:
-    """Whether the baseline has shifted by the end of an event, and does not come back."""
-    rows = decisions.rows
-    after = event.last + 1
-    if rows.shifted[event.first] or not rows.shifted[event.last : after + CLOSE_AFTER].any():
-        return False
-    stays = rows.unlike[after + CLOSE_AFTER : after + 4 * CLOSE_AFTER]
-    return not len(stays) or bool(np.median(stays))
 
 
 def strongest_view(evidence: Evidence, rows: slice) -> str | None:

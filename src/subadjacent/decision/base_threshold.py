@@ -58,8 +58,8 @@ class BaseThreshold(ABC):
         """Do as ``fit`` without a warning: where a threshold fitted alike has already warned."""
         self._learn(threshold_=float(self._choose(check_scores(scores))))
 
-    def split(self) -> Self | None:
-        """A rule that requests half of the false alarms; None where that cannot be requested."""
+    def part(self, share: float) -> Self | None:  # noqa: ARG002 — most cannot be divided
+        """A rule that requests a share of the false alarms; None where that cannot be requested."""
         return None
 
     def _warn(self, scores: NDArray[np.float64]) -> None:  # noqa: B027 — most keep what they promise

@@ -1,8 +1,8 @@
 """One decision: from evidence to severities and events, for a whole series or as rows come.
 
 A row is held against normal rows twice: by its score, and by its strongest channel, so that the
-severity of a departure does not depend on how many quiet channels stand beside it. Each may raise
-half of the false alarms that were requested. A batch runs the same steps as a stream: whatever is
+severity of a departure does not depend on how many quiet channels stand beside it. The two share
+the false alarms that were requested. A batch runs the same steps as a stream: whatever is
 decided on a row depends on earlier rows, and on at most ``blur`` later ones. Only three things
 take hindsight, in a batch alone: the thresholds ``DynamicLevel`` and ``AdaptiveConformal``, whether
 the model still fits, and whether a shift was permanent.
@@ -16,7 +16,7 @@ Shapes: T rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -29,16 +29,15 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.machine import CLOSED, EventMachine, OngoingEvent
 from subadjacent.decision.severity_stream import (
     NO_ROWS,
+    STRONGEST_SHARE,
     Flags,
+    RowEvents,
     Rows,
     RowSeverity,
     SeverityStream,
     TraceThreshold,
 )
-from subadjacent.decision.threshold import (
-    DynamicLevel,
-    Quantile,
-)
+from subadjacent.decision.threshold import AlarmBudget, AutoRate, DynamicLevel, Quantile
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))
@@ -110,7 +109,17 @@ class Decision:
 
     def period(self, entity: str | None) -> float:
         """Rows in which one false alarm is requested, by the score or the strongest channel."""
-        return self.score.period(entity) / (1 if self.strongest is None else 2)
+        share = 1.0 if self.strongest is None else 1 - STRONGEST_SHARE
+        return share * self.score.period(entity)
+
+    def requesting(self, rate: float, entity: str | None, *, of_rows: bool) -> Decision:
+        """The decision on one entity at another rate: of false alarms, or of rows above a level."""
+        own = rate / (1 if self.strongest is None else 2)
+        score = self.score.requesting(own, entity, of_rows=of_rows)
+        if self.strongest is None:
+            return replace(self, score=score)
+        strongest = self.strongest.requesting(own, entity, of_rows=of_rows)
+        return replace(self, score=score, strongest=strongest)
 
     @property
     def is_share_of_rows(self) -> bool:
@@ -129,14 +138,23 @@ class Decision:
             blur=blur,
             by_row=self.is_share_of_rows,
             levels=levels,
+            period=self.period(entity) if self.is_rate_of_events else None,
         )
 
-    def machine(self) -> EventMachine:
+    @property
+    def is_rate_of_events(self) -> bool:
+        """Whether events were requested, so many in so many rows or in some time."""
+        return isinstance(self.score.rule, AutoRate | AlarmBudget)
+
+    def machine(self, *, tells_new: bool = False) -> EventMachine:
         """The machine that follows severities of final evidence.
 
-        Where a share of the rows was requested, every run of such rows is an event.
+        Where a share of the rows was requested, every run of such rows is an event. ``tells_new``
+        says that the evidence tells how rare an event is that begins at a row.
         """
-        return EventMachine(0, only_new=True) if self.is_share_of_rows else EventMachine()
+        if self.is_share_of_rows:
+            return EventMachine(0, only_new=True)
+        return EventMachine(only_new=tells_new and self.is_rate_of_events)
 
     def decide(
         self,
@@ -166,14 +184,16 @@ class Decision:
         bounds = [(0, len(scores))] if segments is None else segments
         known = np.ones(len(scores), dtype=bool) if silent is None else ~silent
         levels, p_values = self._in_hindsight(scores, known)
-        stream, machine = self.stream(entity, blur, levels), self.machine()
+        stream = self.stream(entity, blur, levels)
+        machine = self.machine(tells_new=evidence.log_period is not None)
         parts, events = [], []
         for first, last in bounds:
             strongest = None if evidence.strongest is None else evidence.strongest[first:last]
             flags = None if silent is None else silent[first:last]
-            pushed = stream.push(scores[first:last], strongest, flags)
+            row_events = RowEvents.of(evidence, slice(first, last))
+            pushed = stream.push(scores[first:last], strongest, flags, row_events)
             rows = RowSeverity.joined([pushed, stream.finish()])
-            changes = machine.push(rows.severity, rows.is_high, silent=rows.silent)
+            changes = rows.push_to(machine)
             changes += machine.end_segment()
             events += [change.event for change in changes if change.state == CLOSED]
             parts.append(rows)

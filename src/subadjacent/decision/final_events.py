@@ -5,6 +5,7 @@ Shapes: T rows.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.machine import CLOSED, OngoingEvent
+from subadjacent.decision.permanent import PermanentShifts
 from subadjacent.decision.severity_stream import RowSeverity
 
 
@@ -30,11 +32,23 @@ class FinalEvents:
     """
 
     def __init__(self, decision: Decision, entity: str | None, blur: int) -> None:
+        self._entity, self._blur = entity, blur
         self._severity = decision.stream(entity, blur)
         self._machine = decision.machine()
+        self._shifts = PermanentShifts()
+        # events that proved permanent since they were last asked for
+        self._permanent: list[OngoingEvent] = []
         # of the rows whose evidence is not final yet: whether a channel is silent, a segment begins
         self._silent = np.zeros(0, dtype=bool)
         self._starts = np.zeros(0, dtype=bool)
+
+    def decide_by(self, decision: Decision) -> None:
+        """Go on with another requested rate."""
+        severity, machine = self._severity.state(), self._machine.state()
+        self._severity = decision.stream(self._entity, self._blur)
+        self._severity.restore(severity)
+        self._machine = decision.machine()
+        self._machine.restore(machine)
 
     @property
     def known_until(self) -> int:
@@ -79,22 +93,44 @@ class FinalEvents:
     def end_segment(self) -> list[OngoingEvent]:
         """Events of the segment that ends here."""
         events = self._follow(self._severity.finish())
-        return events + [change.event for change in self._machine.end_segment()]
+        last = [change.event for change in self._machine.end_segment()]
+        none = np.zeros(0, dtype=bool)
+        self._permanent += self._shifts.push(none, none, last)
+        return events + last
 
     def _follow(self, rows: RowSeverity) -> list[OngoingEvent]:
-        changes = self._machine.push(rows.severity, rows.is_high, silent=rows.silent)
-        return [change.event for change in changes if change.state == CLOSED]
+        changes = rows.push_to(self._machine)
+        events = [change.event for change in changes if change.state == CLOSED]
+        self._permanent += self._shifts.push(rows.shifted, rows.unlike, events)
+        return events
+
+    def permanent(self, *, ends: bool = False) -> list[OngoingEvent]:
+        """Events that proved permanent since this was last called; ``ends``: no rows will come."""
+        found = self._permanent + (self._shifts.finish() if ends else [])
+        self._permanent = []
+        return found
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays, and what else there is as JSON holds it."""
         arrays = {f"severity/{name}": array for name, array in self._severity.state().items()}
         flags = {"silent": self._silent, "starts": self._starts}
         arrays |= {name: array.astype(np.uint8) for name, array in flags.items()}
-        return arrays, {"machine": self._machine.state()}
+        shifts, facts = self._shifts.state()
+        arrays |= {f"shifts/{name}": array for name, array in shifts.items()}
+        return arrays, {
+            "machine": self._machine.state(),
+            "shifts": facts,
+            "permanent": [asdict(event) for event in self._permanent],
+        }
 
     def restore(self, arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
         """The inverse of ``state``, for the same decision."""
-        own = {name.partition("/")[2]: array for name, array in arrays.items() if "/" in name}
-        self._severity.restore(own)
+        own: dict[str, dict[str, NDArray[Any]]] = {}
+        for key, array in arrays.items():
+            part, _, name = key.rpartition("/")
+            own.setdefault(part, {})[name] = array
+        self._severity.restore(own["severity"])
+        self._shifts.restore(own["shifts"], facts["shifts"])
+        self._permanent = [OngoingEvent(**event) for event in facts["permanent"]]
         self._silent, self._starts = arrays["silent"] > 0, arrays["starts"] > 0
         self._machine.restore(facts["machine"])

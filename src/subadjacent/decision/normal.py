@@ -64,6 +64,17 @@ class NormalScores:
         tail = fit_tail(scores, TAIL_QUANTILE, EXCURSION_GAP)
         return cls(typical, high, float(np.std(scores)), len(scores), tail)
 
+    def level_of_rows(self, share: float) -> float:
+        """The score that this share of normal rows exceeds, by the statistics alone.
+
+        Between a typical score and the tail it is interpolated in the logarithm of the share.
+        """
+        in_tail = 1 - TAIL_QUANTILE
+        if share <= in_tail:
+            return self.tail.level(share / in_tail * self.tail.rate) if share else self.tail.base
+        way = (np.log(0.5) - np.log(min(share, 0.5))) / (np.log(0.5) - np.log(in_tail))
+        return float(self.typical + way * (self.tail.base - self.typical))
+
     def to_dict(self) -> dict[str, Any]:
         """The statistics as JSON types."""
         return asdict(self)

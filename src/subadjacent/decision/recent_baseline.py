@@ -25,11 +25,13 @@ class BaselineShift(NamedTuple):
     """The baseline shift of scores, row by row.
 
     ``shift`` is the distance above the median of normal scores. ``shifted`` marks rows whose
-    baseline is so high that hardly any normal row exceeds it.
+    baseline is so high that hardly any normal row exceeds it. ``ended`` is the shifted baseline
+    that a series has left by this row, because it is like training again; 0 at other rows.
     """
 
     shift: NDArray[np.float64]  # (T,)
     shifted: NDArray[np.bool_]  # (T,)
+    ended: NDArray[np.float64]  # (T,)
 
 
 class RecentBaseline:
@@ -37,7 +39,8 @@ class RecentBaseline:
 
     The level is the median over twice ``after`` rows before a row; before the first there were
     normal rows. Where it is so high that the rows are unlike training, the median over fewer rows
-    counts if it is higher: a single change is an alarm, a series of changes is not.
+    counts if it is higher: a single change is an alarm, a series of changes is not. Once the last
+    ``rows_until_back`` rows are like training, so is the baseline.
 
     Parameters
     ----------
@@ -63,10 +66,29 @@ class RecentBaseline:
         # the rows of the block that has begun
         self._rows = np.zeros(0)
 
+    @property
+    def rows_until_back(self) -> int:
+        """Rows that are like training when a series has come back."""
+        return self._quick * self._block
+
     def push(self, scores: NDArray[np.float64]) -> BaselineShift:
         """The baseline at each of the next scores, (T,)."""
         if self._never:
-            return BaselineShift(np.zeros(len(scores)), np.zeros(len(scores), dtype=bool))
+            nothing = np.zeros(len(scores))
+            return BaselineShift(nothing, nothing > 0, nothing)
+        parts = [self._follow(scores)]
+        done = len(parts[0].shift)
+        while done < len(scores):
+            # the series came back here
+            ended = float(np.median(self._medians))
+            self._medians = np.full_like(self._medians, self._typical)
+            parts.append(self._follow(scores[done:]))
+            parts[-1].ended[0] = ended
+            done += len(parts[-1].shift)
+        return BaselineShift(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _follow(self, scores: NDArray[np.float64]) -> BaselineShift:
+        """The baseline up to the row, if any, by which the series has come back."""
         begun, slow = len(self._rows), len(self._medians)
         rows = np.concatenate([self._rows, scores])
         blocks = len(rows) // self._block
@@ -81,9 +103,16 @@ class RecentBaseline:
         shift = np.maximum(level - self._typical, 0)
         if self._only_shifted:
             shift = np.where(shifted, shift, 0.0)
-        at = (begun + np.arange(len(scores))) // self._block
-        self._medians, self._rows = before[-slow:], rows[blocks * self._block :]
-        return BaselineShift(shift[at], shifted[at])
+        begins = np.arange(blocks + 1) * self._block - begun
+        latest = windows[:, -self._quick :].max(axis=1)
+        back = shifted & (latest <= self._high) & (begins >= 0) & (begins < len(scores))
+        here, until = blocks, len(scores)
+        if back.any():
+            here = int(back.argmax())
+            until = int(begins[here])
+        at = (begun + np.arange(until)) // self._block
+        self._medians, self._rows = windows[here], rows[here * self._block : begun + until]
+        return BaselineShift(shift[at], shifted[at], np.zeros(until))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The medians and rows that later rows are compared with."""

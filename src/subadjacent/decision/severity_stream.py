@@ -9,7 +9,7 @@ Shapes: T rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,10 +20,17 @@ from scipy.ndimage import maximum_filter1d
 from subadjacent.data.entities import PerEntity
 from subadjacent.decision.base_threshold import BaseThreshold, Threshold
 from subadjacent.decision.calibration import fit_threshold
+from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.machine import EventChange, EventMachine
 from subadjacent.decision.normal import NormalScores, normal_scores
 from subadjacent.decision.recent_baseline import BaselineShift, RecentBaseline
-from subadjacent.decision.severity import SILENT_SEVERITY, severity
-from subadjacent.decision.threshold import AutoRate, requested_rate, threshold_from_dict
+from subadjacent.decision.severity import SILENT_SEVERITY, as_severity, severity
+from subadjacent.decision.threshold import (
+    AutoRate,
+    Quantile,
+    requested_rate,
+    threshold_from_dict,
+)
 from subadjacent.errors import InputError, require_number
 
 # an average spreads an event over the rows around it: a row belongs to the event if it has at least
@@ -32,8 +39,17 @@ from subadjacent.errors import InputError, require_number
 MIN_CORE_SHARE, MIN_STRONG_SHARE = 0.5, 0.7
 # rows to either side that the averages in the strongest channel take in
 STRONG_BLUR = 20
+# of the requested false alarms those that the strongest channel may raise. A jump stands far above
+# either level, so that it loses little where it has less; with a half the score finds fewer weak
+# anomalies of shape and state, with a tenth web services lose two points of F1 (reproduce/log.md,
+# "What the strongest channel may raise")
+STRONGEST_SHARE = 0.2
 # the rarest false alarm that can be requested, in a row
 MIN_RATE = 1e-12
+# alarms in as many rows as were fitted on, where a rate does not depend on these
+ANY_ROWS = 1e15
+
+ALL_ROWS = slice(None)
 
 Rows = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -70,6 +86,14 @@ class TraceThreshold:
             return 1 / risk
         return 1 / max(normal.tail.chance(self.level(entity)), MIN_RATE)
 
+    def requesting(self, rate: float, entity: str | None, *, of_rows: bool) -> TraceThreshold:
+        """The threshold of one entity for another rate: of false alarms, or of rows above it."""
+        normal = self.normal.of(entity)
+        if of_rows:
+            return replace(self, threshold=normal.level_of_rows(rate), rule=Quantile(1 - rate))
+        rule = AutoRate(ANY_ROWS, rate)
+        return replace(self, threshold=rule.level(normal, self.normal.pooled), rule=rule)
+
     def to_dict(self) -> dict[str, Any]:
         """The threshold as JSON types."""
         return {
@@ -96,6 +120,20 @@ class TraceThreshold:
         return cls(float(saved["threshold"]), rule, normal)
 
 
+class RowEvents(NamedTuple):
+    """How rare events are that begin at rows, and which rows keep one going; see ``Evidence``."""
+
+    log_period: Rows
+    goes_on: Flags
+
+    @classmethod
+    def of(cls, evidence: Evidence, rows: slice = ALL_ROWS) -> RowEvents | None:
+        """That of some rows, where the evidence tells."""
+        if evidence.log_period is None or evidence.goes_on is None:
+            return None
+        return cls(evidence.log_period[rows], evidence.goes_on[rows])
+
+
 class RowSeverity(NamedTuple):
     """The severity of some rows, (T,) each."""
 
@@ -107,11 +145,16 @@ class RowSeverity(NamedTuple):
     shifted: Flags  # rows whose baseline has shifted, of the score or of the strongest channel
     unlike: Flags  # rows that are unlike the training rows, whatever the baseline is by now
     silent: Flags  # rows with a silent channel
+    since: NDArray[np.int64]  # rows since a return to normal began, where it is known; else 0
 
     @property
     def is_high(self) -> Flags:
         """Rows that belong to an event."""
         return self.by_score | self.by_channel
+
+    def push_to(self, machine: EventMachine) -> list[EventChange]:
+        """Follow these rows with a machine."""
+        return machine.push(self.severity, self.is_high, self.since, self.silent)
 
     def part(self, first: int, last: int) -> RowSeverity:
         """The severity of rows ``first`` to ``last``."""
@@ -135,6 +178,7 @@ NO_ROWS = RowSeverity(
     np.zeros(0, dtype=bool),
     np.zeros(0, dtype=bool),
     np.zeros(0, dtype=bool),
+    np.zeros(0, dtype=np.int64),
 )
 
 
@@ -178,6 +222,9 @@ class SeverityStream:
         Levels of the score, where they are known row by row, (T,).
     by_row
         Whether rows are counted, not events: then a row counts in which any channel stands out.
+    period
+        Rows in which one event is requested, where that was requested. Evidence that tells how
+        rare an event is that begins at a row is decided by it then.
     """
 
     def __init__(
@@ -190,8 +237,10 @@ class SeverityStream:
         blur: int,
         levels: Rows | None = None,
         by_row: bool = False,
+        period: float | None = None,
     ) -> None:
         self._by_row = by_row
+        self._log_requested = None if period is None else float(np.log(max(period, 2.0)))
         self._blur, self._ahead, self._levels = blur, rows_until_settled(blur), levels
         self._score = _Trace(score, entity, adapt_after, is_score=True)
         self._strongest = None
@@ -207,9 +256,15 @@ class SeverityStream:
         self._waiting = NO_ROWS
 
     def push(
-        self, score: Rows, strongest: Rows | None = None, silent: Flags | None = None
+        self,
+        score: Rows,
+        strongest: Rows | None = None,
+        silent: Flags | None = None,
+        event: RowEvents | None = None,
     ) -> RowSeverity:
         """The severity of the rows whose neighbours have come; the others wait."""
+        if event is not None and self._log_requested is not None:
+            return self._of_events(self._push(score, None), silent, event)
         if silent is None or not silent.any():
             return self._push(score, strongest)
         edges = [0, *(np.flatnonzero(np.diff(silent)) + 1).tolist(), len(silent)]
@@ -221,6 +276,21 @@ class SeverityStream:
                 own = None if strongest is None else strongest[first:last]
                 parts.append(self._push(score[first:last], own))
         return RowSeverity.joined(parts)
+
+    def _of_events(self, rows: RowSeverity, silent: Flags | None, event: RowEvents) -> RowSeverity:
+        """The same rows, with severities by how rare the events are that begin at them."""
+        assert self._log_requested is not None
+        own = as_severity(event.log_period, self._log_requested)
+        # what a learner has learned is no return to what was normal before
+        since = np.zeros_like(rows.since)
+        rows = rows._replace(severity=own, by_score=event.goes_on | (own >= 1), since=since)
+        if silent is None or not silent.any():
+            return rows
+        return rows._replace(
+            severity=np.where(silent, np.maximum(own, SILENT_SEVERITY), own),
+            by_channel=silent,
+            silent=silent,
+        )
 
     def finish(self) -> RowSeverity:
         """The severity of the rows that wait; the next row begins a new segment."""
@@ -259,7 +329,11 @@ class SeverityStream:
             level = self._levels[self._assessed : self._assessed + len(score)]
         self._assessed += len(score)
         above, baseline, rows_severity = self._score.assess(score, level)
-        by_score, shifted = above > level, baseline.shifted
+        # a series that comes back to normal is far from the baseline that it leaves
+        back = severity(baseline.ended, level, self._score.normal)
+        rows_severity = np.maximum(rows_severity, back)
+        since = np.where(back >= 1, self._score.baseline.rows_until_back, 0)
+        by_score, shifted = (above > level) | (back >= 1), baseline.shifted
         by_channel, unlike = np.zeros(len(score), dtype=bool), score > level
         strong = np.zeros(len(score))
         if self._strongest is not None and strongest is not None:
@@ -277,6 +351,7 @@ class SeverityStream:
             shifted,
             unlike,
             np.zeros(len(score), dtype=bool),
+            since,
         )
         new = np.column_stack([above, strong, by_channel])
         self._around = np.concatenate([self._around, new])
@@ -300,9 +375,8 @@ class SeverityStream:
                 by_channel = is_strong > 0
             else:
                 by_score &= ~beside
-            rows = rows._replace(
-                by_score=rows.by_score & by_score[here], by_channel=by_channel[here]
-            )
+            by_score = by_score[here] | (rows.since > 0)
+            rows = rows._replace(by_score=rows.by_score & by_score, by_channel=by_channel[here])
         self._around = self._around[max(len(self._around) - (waiting - count) - self._ahead, 0) :]
         return rows
 
@@ -319,6 +393,7 @@ class SeverityStream:
             ~everywhere,
             ~everywhere,
             everywhere,
+            np.zeros(count, dtype=np.int64),
         )
 
 
@@ -338,11 +413,13 @@ def fit_strongest(
 ) -> tuple[Threshold, TraceThreshold | None]:
     """Fit the threshold of the strongest channel; return it, and what is left for the score.
 
-    Each of the two may raise half of the false alarms. A threshold that cannot be halved, or a
-    model that does not tell the strongest channel, leaves all of it to the score.
+    The strongest channel may raise ``STRONGEST_SHARE`` of the false alarms. A threshold that cannot
+    be divided, or a model that does not tell the strongest channel, leaves all to the score.
     """
-    half = threshold.split() if isinstance(threshold, BaseThreshold) else None
-    if half is None or strongest is None:
+    if not isinstance(threshold, BaseThreshold) or strongest is None:
         return threshold, None
-    cut, rule = fit_threshold(half, np.concatenate(strongest), warns=False)
-    return half, TraceThreshold(cut, rule, normal_scores(entities, strongest))
+    own, rest = threshold.part(STRONGEST_SHARE), threshold.part(1 - STRONGEST_SHARE)
+    if own is None or rest is None:
+        return threshold, None
+    cut, rule = fit_threshold(own, np.concatenate(strongest), warns=False)
+    return rest, TraceThreshold(cut, rule, normal_scores(entities, strongest))

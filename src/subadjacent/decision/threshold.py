@@ -69,7 +69,7 @@ class ExtremeValue(BaseThreshold):
 
 @dataclass(frozen=True)
 class AutoRate(BaseThreshold):
-    """About one false alarm in three times as many rows as were fitted on.
+    """About one false alarm in twice as many rows as were fitted on.
 
     Fewer rows than these do not tell how high normal scores rise. Each entity has a level of its
     own; ``threshold_`` is that of all rows fitted on together.
@@ -84,7 +84,7 @@ class AutoRate(BaseThreshold):
 
     kind: ClassVar[str] = "auto_rate"
 
-    alarms: float = 1 / 3
+    alarms: float = 1 / 2
     most: float = 1 / 5_000
 
     def __post_init__(self) -> None:
@@ -106,9 +106,9 @@ class AutoRate(BaseThreshold):
         level = min(entity.tail.level(risk), pooled.tail.level(risk))
         return max(level, entity.high, pooled.high)
 
-    def split(self) -> AutoRate:
-        """A rule with half of the false alarms."""
-        return AutoRate(self.alarms / 2, self.most / 2)
+    def part(self, share: float) -> AutoRate:
+        """A rule with a share of the false alarms."""
+        return AutoRate(share * self.alarms, share * self.most)
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
         tail = fit_tail(scores, TAIL_QUANTILE, EXCURSION_GAP)
@@ -127,9 +127,9 @@ class Quantile(BaseThreshold):
     def __post_init__(self) -> None:
         require_fraction("q", self.q)
 
-    def split(self) -> Quantile:
-        """A rule with half of the rows above it."""
-        return Quantile((1 + self.q) / 2)
+    def part(self, share: float) -> Quantile:
+        """A rule with a share of the rows above it."""
+        return Quantile(1 - share * (1 - self.q))
 
     def _choose(self, scores: NDArray[np.float64]) -> float:
         return float(np.quantile(scores, self.q))
@@ -191,9 +191,9 @@ class AlarmBudget(BaseThreshold):
         """An unfitted copy for rows ``seconds`` apart."""
         return replace(self, interval=seconds)
 
-    def split(self) -> AlarmBudget:
-        """A rule with half of the false alarms."""
-        return replace(self, alarms=self.alarms / 2)
+    def part(self, share: float) -> AlarmBudget:
+        """A rule with a share of the false alarms."""
+        return replace(self, alarms=share * self.alarms)
 
     def check_interval(self) -> None:
         """Refuse a budget without an interval, or of too frequent alarms."""

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.frames import Table
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.alarms import REPEAT_WITHIN, Alarm, describe
+from subadjacent.decision.alarms import REPEAT_WITHIN, describe
 from subadjacent.decision.baseline_profile import BaselineProfiles
 from subadjacent.decision.decision import RowDecisions
 from subadjacent.decision.evidence import Evidence
+from subadjacent.detectors.alarms import Alarms
 from subadjacent.errors import InputError
 
+if TYPE_CHECKING:
+    from subadjacent.detectors.base import BaseDetector
+    from subadjacent.report.in_notebook import ReportPage
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Assessment:
     """Some rows, and a detector's results on them.
 
@@ -35,12 +42,29 @@ class Assessment:
         The decisions on their scores, one a series.
     habits
         The habits of each series' channels, learned from training rows.
+    detector
+        The detector that assessed them.
     """
 
     table: Table
     evidence: tuple[Evidence, ...]
     judgements: tuple[RowDecisions, ...]
     habits: tuple[BaselineProfiles, ...]
+    detector: BaseDetector
+
+    def __repr__(self) -> str:
+        """The size of the data, and how many events there are in it."""
+        rows = sum(map(len, self.series))
+        events = sum(len(judged.events) for judged in self.judgements)
+        peak = max(float(judged.severity.max()) for judged in self.judgements)
+        return (
+            f"<Assessment of {rows:,} rows, {len(self.series[0].channels):,} channels, "
+            f"{len(self.series):,} series: {events:,} events, severity up to {peak:.1f}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The headline and the table of alarms that notebooks show."""
+        return self.alarms()._repr_html_()
 
     @property
     def series(self) -> tuple[TrainSeries, ...]:
@@ -119,7 +143,7 @@ class Assessment:
         shortest: int = 1,
         channels: int = 5,
         again: int = REPEAT_WITHIN,
-    ) -> list[Alarm]:
+    ) -> Alarms:
         """One alarm for each event, in time order within each entity.
 
         Rows that are ``anomalous`` are where scores stand out, and scores are averages over rows;
@@ -135,7 +159,7 @@ class Assessment:
             An event of the same channels as another, with at most this many rows between them,
             repeats it.
         """
-        alarms = []
+        alarms = Alarms([], self)
         for series, evidence, judgement, habits in zip(
             self.series, self.evidence, self.judgements, self.habits, strict=True
         ):
@@ -149,6 +173,53 @@ class Assessment:
                 again=again,
             )
         return alarms
+
+    def plot(
+        self, entity: str | None = None, *, alarms: Alarms | None = None, **options: Any
+    ) -> Any:
+        """Draw one entity's rows, with the worst alarm's channel, the alarms and the severity.
+
+        Returns a matplotlib figure. Without matplotlib it is the report, which a notebook shows.
+
+        Parameters
+        ----------
+        entity
+            Which one to draw; that of the worst alarm when left out.
+        alarms
+            Those to shade; all of them when left out.
+        options
+            Further parameters of ``subadjacent.report.figures.figure_series``: ``channels``,
+            ``rows``, ``labels``, ``fitted`` and ``traces``.
+        """
+        # the report is a layer above detectors
+        from subadjacent.report.in_notebook import plot
+
+        return plot(self, entity, self.alarms() if alarms is None else alarms, options)
+
+    def report(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        title: str = "Anomalies",
+        labels: Any = None,
+    ) -> ReportPage:
+        """The page that explains every alarm; a notebook shows it.
+
+        Parameters
+        ----------
+        path
+            An HTML file to write it to.
+        title
+            Name of the page.
+        labels
+            The truth where it is known, 0 or 1 a row, in the shape of the input; only drawn.
+        """
+        from subadjacent.report.in_notebook import report
+
+        page = report(self, title=title, labels=labels)
+        if path is not None:
+            page.save(Path(path))
+        return page
 
     def _scores(self) -> list[NDArray[Any]]:
         return [evidence.score for evidence in self.evidence]

@@ -22,7 +22,7 @@ from subadjacent.data.frames import Table
 from subadjacent.data.inputs import read
 from subadjacent.data.missing import replace_missing, require_values
 from subadjacent.data.series import TrainSeries, common_interval
-from subadjacent.decision.alarms import REPEAT_WITHIN, Alarm
+from subadjacent.decision.alarms import REPEAT_WITHIN
 from subadjacent.decision.base_threshold import Threshold
 from subadjacent.decision.baseline_profile import restore_profiles
 from subadjacent.decision.calibration import check_threshold, fit_threshold
@@ -32,23 +32,24 @@ from subadjacent.decision.normal import NormalScores, normal_scores
 from subadjacent.decision.severity_stream import TraceThreshold, fit_strongest
 from subadjacent.decision.silence import silent_rows
 from subadjacent.decision.threshold import choose_threshold, threshold_from_dict
+from subadjacent.detectors.alarms import Alarms
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.estimator import Estimator, require_fitted
 from subadjacent.detectors.folder import Saved, load_folder, reading, save_folder
-from subadjacent.detectors.online import load_online, save_online, without_online
 from subadjacent.detectors.seen import SeenInput, check_header
 from subadjacent.errors import MOST_ROWS, ModelFileError, require_number, require_whole
 from subadjacent.methods.learning import Learned, learn
-from subadjacent.methods.method import Method, Model, State
+from subadjacent.methods.method import Method, Model, State, join_names, split_names
 from subadjacent.methods.online.method import LastRows, OnlineMethod
 from subadjacent.methods.stream import assess_series
 from subadjacent.runtime import Progress, Runtime, Watch, ignore
 
 if TYPE_CHECKING:
+    from subadjacent.report.in_notebook import ReportPage
     from subadjacent.streaming.scorer import StreamScorer
 
-HABITS = "habits"
-"""What the channels' habits are called among a model's arrays."""
+MODELS, ONLINE, HABITS = "models", "online", "habits"
+"""Names of what a folder holds: a detector's models, its online models, the channels' habits."""
 
 
 class BaseDetector(Estimator, ABC):
@@ -78,7 +79,7 @@ class BaseDetector(Estimator, ABC):
         What each channel of each entity usually does, which explanations compare with.
     online_ : PerEntity of Model, or None
         Models that look back only and learn while they watch, for evidence at once in a stream.
-        None where the detector's own models do so, and for a folder of an earlier version.
+        None where the detector's own models do so.
     held_out_scores_, held_out_rows_ : tuple of ndarray, int
         The scores that set the threshold, one a series, and of how many rows; not saved.
     entities_ : tuple of str
@@ -231,7 +232,7 @@ class BaseDetector(Estimator, ABC):
         evidence = tuple(self._evidence(table.series, watch))
         judgements = self._judge(table.series, evidence)
         habits = tuple(self.habits_.of(series.entity) for series in table.series)
-        return Assessment(table, evidence, tuple(judgements), habits)
+        return Assessment(table, evidence, tuple(judgements), habits, self)
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
@@ -273,15 +274,14 @@ class BaseDetector(Estimator, ABC):
         return self.assess(X).by_channel
 
     def alarms(
-        self,
-        X: Any,
-        *,
-        shortest: int = 1,
-        channels: int = 5,
-        again: int = REPEAT_WITHIN,
-    ) -> list[Alarm]:
+        self, X: Any, *, shortest: int = 1, channels: int = 5, again: int = REPEAT_WITHIN
+    ) -> Alarms:
         """One alarm for each event; parameters are those of ``Assessment.alarms``."""
         return self.assess(X).alarms(shortest=shortest, channels=channels, again=again)
+
+    def report(self, X: Any, path: str | os.PathLike[str] | None = None) -> ReportPage:
+        """The page that explains every alarm, also written to ``path``; a notebook shows it."""
+        return self.assess(X).report(path)
 
     def stream(self, **options: Any) -> StreamScorer:
         """Score rows as they arrive, one or many at a time; options: see ``StreamScorer``."""
@@ -302,7 +302,8 @@ class BaseDetector(Estimator, ABC):
             watch(Progress("scoring", done, total, "rows"))
 
         for one_series in series:
-            evidence = assess_series(self.models_.of(one_series.entity), one_series, tell)
+            model = self.models_.of(one_series.entity)
+            evidence = assess_series(model, one_series, tell, adapt_after=self.adapt_after)
             check_scores(one_series, evidence.score)
             yield evidence
 
@@ -314,8 +315,7 @@ class BaseDetector(Estimator, ABC):
         require_fitted(self)
         # users may have set it to anything since the fit
         require_number("threshold_", self.threshold_)
-        method = self._method()
-        state = method.pack(self.models_)
+        state, online = self._method().pack(self.models_), State({}, {})
         facts = {
             "channels": list(self.channels_),
             "named_channels": hasattr(self, "feature_names_in_"),
@@ -328,11 +328,12 @@ class BaseDetector(Estimator, ABC):
             "strongest": None if self.strongest_ is None else self.strongest_.to_dict(),
             "learned": state.facts,
         }
-        parameters = self.get_params(deep=False)
-        # beside arrays of the method, whatever they are called
-        arrays = state.arrays | {HABITS: np.stack([habits.table for habits in self.habits_])}
-        online = save_online(self.online_, self._online_method())
-        saved = Saved(type(self).__name__, parameters, facts | online.facts, arrays | online.arrays)
+        if self.online_ is not None and (method := self._online_method()) is not None:
+            online = method.pack(self.online_)
+            facts[ONLINE] = online.facts
+        arrays = join_names({MODELS: state.arrays, ONLINE: online.arrays})
+        arrays[HABITS] = np.stack([habits.table for habits in self.habits_])
+        saved = Saved(type(self).__name__, self.get_params(deep=False), facts, arrays)
         save_folder(Path(path), saved)
 
     @classmethod
@@ -361,18 +362,15 @@ class BaseDetector(Estimator, ABC):
                 pooled, dict(zip(detector.entities_, per_entity, strict=True))
             )
             detector.strongest_ = TraceThreshold.load(facts["strongest"], detector.entities_)
-            arrays = dict(saved.arrays)
-            detector.habits_ = restore_profiles(
-                arrays.pop(HABITS), len(detector.channels_), detector.entities_
-            )
-            state = State(without_online(arrays), facts["learned"])
-            detector.models_ = detector._restore(state, device)
-            detector.online_ = load_online(
-                State(arrays, facts),
-                detector._online_method(),
-                len(facts["channels"]),
-                facts["entities"],
-            )
+            arrays, channels = dict(saved.arrays), len(detector.channels_)
+            detector.habits_ = restore_profiles(arrays.pop(HABITS), channels, detector.entities_)
+            parts = split_names(arrays)
+            state = State(parts.get(MODELS, {}), facts["learned"])
+            detector.models_, detector.online_ = detector._restore(state, device), None
+            online = detector._online_method()
+            if online is not None and ONLINE in facts:
+                state = State(parts[ONLINE], facts[ONLINE])
+                detector.online_ = online.unpack(state, channels, detector.entities_)
         return detector
 
     def _restore(

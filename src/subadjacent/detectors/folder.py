@@ -48,8 +48,6 @@ FILES = frozenset({CONFIG, WEIGHTS, FACTS, CARD})
 MOST_DIGITS = 18
 # the one entry of FACTS that may be changed by hand
 EDITABLE = "threshold"
-# parameters of the default before 0.3 that only its network used
-OF_NETWORK = ("budget", "device", "random_state")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +125,7 @@ def _load(path: Path) -> Saved:
     config = _read_json(path / CONFIG)
     with reading(path):
         check_facts(facts)
-        kind, encoded = upgraded(config["kind"], config["parameters"])
+        kind, encoded = config["kind"], config["parameters"]
         parameters = {name: _decode(value) for name, value in encoded.items()}
         try:
             arrays = load_file(path / WEIGHTS)
@@ -156,29 +154,10 @@ def read_kind(path: Path) -> str:
 def _kind(path: Path) -> str:
     _check_present(path)
     check_schema(path / FACTS, _read_json(path / FACTS), SCHEMA, OLDEST)
-    config = _read_json(path / CONFIG)
-    with reading(path):
-        kind, _ = upgraded(config.get("kind"), config.get("parameters", {}))
+    kind = _read_json(path / CONFIG).get("kind")
     if not isinstance(kind, str):
         raise ModelFileError(f"{path / CONFIG} is damaged: kind must be a name; got {kind!r}")
     return kind
-
-
-def upgraded(kind: Any, parameters: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The class and parameters of today for what an earlier version saved."""
-    parameters = dict(parameters)
-    if kind == "SubAdjacentDetector" and "network" in parameters:
-        size = parameters.pop("network")
-        if size is None:
-            for name in OF_NETWORK:
-                parameters.pop(name, None)
-        else:
-            kind = "SubAdjacentHybridDetector"
-            parameters["size"] = size
-            parameters.pop("lookahead", None)
-    if "budget" in parameters:
-        parameters["max_training_time"] = parameters.pop("budget")
-    return kind, parameters
 
 
 def _encode(name: str, value: Any, threshold: float) -> Any:

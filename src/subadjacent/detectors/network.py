@@ -10,7 +10,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
-from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.method import SeededDetector, choose_seed
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.neural.defaults import Auto
@@ -88,12 +87,12 @@ class NetworkDetector(SeededDetector):
     @property
     def network_(self) -> Network:
         """The trained network; all entities share it."""
-        return self._fitted().entity.network
+        return self._fitted().network
 
     @property
     def window_(self) -> int:
         """Points in a window."""
-        return self._fitted().entity.window
+        return self._fitted().window
 
     @property
     def history_(self) -> Sequence[Epoch]:
@@ -104,17 +103,6 @@ class NetworkDetector(SeededDetector):
     def usual_error_(self) -> NDArray[Any]:
         """Each channel's mean error on held-out rows, in standardised units."""
         return self._fitted().calibration.errors
-
-    def attention_around(self, series: TrainSeries, row: int) -> tuple[int, NDArray[Any]]:
-        """The attention of the window that scores a row: its first row, and A[query, key].
-
-        The mean over heads and layers.
-        """
-        start, stop = next(bounds for bounds in series.segments if bounds[0] <= row < bounds[1])
-        model = self.models_.of(series.entity)
-        assert isinstance(model, NeuralModel)
-        first, matrix = model.entity.attention_around(series.values[start:stop], row - start)
-        return start + first, matrix
 
     def _fitted(self) -> NeuralModel:
         # AttributeError, as scikit-learn asks which attributes there are
@@ -131,5 +119,5 @@ class NetworkDetector(SeededDetector):
         models = super()._restore(state, device)
         assert isinstance(models.pooled, NeuralModel)
         # in place: the models of all entities share it
-        models.pooled.entity.network.to(resolve_device(device))
+        models.pooled.network.to(resolve_device(device))
         return models

@@ -56,12 +56,6 @@ REGISTRY = {
         "SubAdjacentDetector",
         "expects each value from rows around it; six views, no network",
     ),
-    "hybrid": Entry(
-        "detectors.hybrid",
-        "SubAdjacentHybridDetector",
-        "the default, with the residuals of a network added",
-        "network",
-    ),
     "sub-adjacent-transformer": Entry(
         "detectors.transformer",
         "SubAdjacentTransformerDetector",

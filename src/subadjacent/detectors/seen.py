@@ -92,12 +92,16 @@ class SeenInput:
 
     def warn_of_unseen_entities(self, series: Sequence[TrainSeries]) -> None:
         """Log which entities were not seen in fitting."""
+        if warning := self.unseen_warning(series):
+            log.warning("%s", warning)
+
+    def unseen_warning(self, series: Sequence[TrainSeries]) -> str:
+        """A sentence on the entities that were not seen in fitting; empty without any."""
         named = {one_series.entity for one_series in series if one_series.entity is not None}
-        unknown = sorted(named.difference(self.entities))
-        if unknown and self.entities:
-            log.warning(
-                "not seen in fitting, so judged by what all entities share: %s", listed(unknown)
-            )
+        unseen = sorted(named.difference(self.entities)) if self.entities else []
+        if not unseen:
+            return ""
+        return f"not seen in fitting, so judged by what all entities share: {listed(unseen)}"
 
     def _check_names(self, table: Table) -> None:
         """Check names of channels that are not columns of a frame, which scikit-learn checks."""

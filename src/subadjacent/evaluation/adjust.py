@@ -8,13 +8,11 @@ docs/evaluation.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subadjacent.errors import InputError
+from subadjacent.errors import require_number
 from subadjacent.evaluation.inputs import check_predicted, check_scored
 from subadjacent.evaluation.segments import segments
 
@@ -38,7 +36,7 @@ def point_adjust_k(predicted: ArrayLike, labels: ArrayLike, k: float) -> NDArray
     stay alarmed, also in a segment of which too little was found.
     """
     adjusted, anomalous = check_predicted(predicted, labels)
-    _check_percent(k)
+    require_number("k", k, least=0, most=100)
     for start, stop in segments(anomalous).tolist():
         adjusted[start:stop] |= adjusted[start:stop].sum() >= _needed(stop - start, k)
     return adjusted
@@ -53,7 +51,7 @@ def adjust_scores(scores: ArrayLike, labels: ArrayLike, k: float = 0) -> NDArray
     thereby made a point-adjusted one, at no more than the cost of a sort.
     """
     values, anomalous = check_scored(scores, labels)
-    _check_percent(k)
+    require_number("k", k, least=0, most=100)
     adjusted = values.copy()
     for start, stop in segments(anomalous).tolist():
         needed = _needed(stop - start, k)
@@ -108,8 +106,3 @@ def best_hits_over_k(scores: ArrayLike, labels: ArrayLike) -> Iterator[NDArray[n
 def _needed(length: int, k: float) -> int:
     """The least number of rows that is more than ``k`` percent of ``length``."""
     return int(k * length // 100) + 1
-
-
-def _check_percent(k: Any) -> None:
-    if not isinstance(k, Real) or isinstance(k, bool) or not 0 <= float(k) <= 100:
-        raise InputError(f"k must be a percentage from 0 to 100; got {k!r}")

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import astuple, dataclass
+from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from subadjacent.data.clock import DAY
 from subadjacent.errors import InputError
 from subadjacent.evaluation.inputs import check_flags
-from subadjacent.evaluation.metrics import harmonic_mean
+from subadjacent.evaluation.metrics import harmonic_mean, share
 from subadjacent.evaluation.segments import segments
 
 MARGIN = 5
@@ -60,16 +60,7 @@ class AlarmCounts:
     waited: int = 0
 
     def __add__(self, other: AlarmCounts) -> AlarmCounts:
-        return AlarmCounts(
-            self.rows + other.rows,
-            self.normal + other.normal,
-            self.covered + other.covered,
-            self.alarms + other.alarms,
-            self.right + other.right,
-            self.anomalies + other.anomalies,
-            self.found + other.found,
-            self.waited + other.waited,
-        )
+        return AlarmCounts(*map(add, astuple(self), astuple(other)))
 
     @property
     def false(self) -> int:
@@ -79,12 +70,12 @@ class AlarmCounts:
     @property
     def share_right(self) -> float:
         """Share of the alarms that are right."""
-        return _share(self.right, self.alarms)
+        return share(self.right, self.alarms)
 
     @property
     def share_found(self) -> float:
         """Share of the anomalies that are found."""
-        return _share(self.found, self.anomalies)
+        return share(self.found, self.anomalies)
 
     @property
     def f1(self) -> float:
@@ -94,12 +85,12 @@ class AlarmCounts:
     @property
     def delay(self) -> float:
         """Mean rows until an anomaly was found; missed ones have no delay."""
-        return _share(self.waited, self.found)
+        return share(self.waited, self.found)
 
     @property
     def share_covered(self) -> float:
         """Share of the normal rows that lie in an alarm."""
-        return _share(self.covered, self.normal)
+        return share(self.covered, self.normal)
 
     def measures(self, interval: float | None = None) -> dict[str, float]:
         """All counts and the measures derived from them, by name.
@@ -117,14 +108,20 @@ class AlarmCounts:
             "anomalies_found_share": self.share_found,
             "event_f1": self.f1,
             "alarms_false": float(self.false),
-            "alarms_false_per_1000_rows": _share(1000 * self.false, self.rows),
-            "alarms_false_per_day": _share(self.false, days),
+            "alarms_false_per_1000_rows": share(1000 * self.false, self.rows),
+            "alarms_false_per_day": share(self.false, days),
             "normal_rows_alarmed": self.share_covered,
             "alarm_delay": self.delay,
         }
 
 
-def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
+def count_alarms(
+    alarms: ArrayLike,
+    labels: ArrayLike,
+    kinds: ArrayLike | None = None,
+    *,
+    margin: int = MARGIN,
+) -> AlarmCounts:
     """Compare the alarms of one series with its labels.
 
     Parameters
@@ -133,6 +130,11 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
         First and last row of each alarm, shape (alarms, 2), in any order; they may overlap.
     labels
         One label, 0 or 1, for each row.
+    kinds
+        A number for each alarm: those with the same one count as one alarm, which is right if any
+        of them is, as repeats do that are folded under the first.
+    margin
+        Rows by which an anomaly is widened on both sides.
 
     Examples
     --------
@@ -148,17 +150,19 @@ def count_alarms(alarms: ArrayLike, labels: ArrayLike) -> AlarmCounts:
     starts, lasts = anomalies[:, 0], anomalies[:, 1] - 1
     # both ends increase from anomaly to anomaly: those that an alarm touches are the ones that
     # begin before its end, without the ones that end before its beginning
-    begun = np.searchsorted(starts - MARGIN, bounds[:, 1], side="right")
-    ended = np.searchsorted(lasts + MARGIN, bounds[:, 0], side="left")
-    earliest = _earliest(bounds, starts - MARGIN)
-    is_found = earliest <= lasts + MARGIN
+    begun = np.searchsorted(starts - margin, bounds[:, 1], side="right")
+    ended = np.searchsorted(lasts + margin, bounds[:, 0], side="left")
+    earliest = _earliest(bounds, starts - margin)
+    is_found = earliest <= lasts + margin
     waited = np.maximum(earliest - starts, 0)[is_found]
+    numbers = np.arange(len(bounds)) if kinds is None else np.asarray(kinds, dtype=np.int64)
+    is_right = begun > ended
     return AlarmCounts(
         rows=len(anomalous),
         normal=int((~anomalous).sum()),
         covered=int((_covered(bounds, len(anomalous)) & ~anomalous).sum()),
-        alarms=len(bounds),
-        right=int((begun > ended).sum()),
+        alarms=len(np.unique(numbers)),
+        right=len(np.unique(numbers[is_right])),
         anomalies=len(anomalies),
         found=int(is_found.sum()),
         waited=int(waited.sum()),
@@ -217,7 +221,3 @@ def _check_alarms(alarms: ArrayLike, rows: int) -> NDArray[np.int64]:
             f"got {first[number]:g} to {last[number]:g}"
         )
     return bounds.astype(np.int64)
-
-
-def _share(part: float, whole: Any) -> float:
-    return part / whole if whole else math.nan

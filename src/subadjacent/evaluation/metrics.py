@@ -8,7 +8,7 @@ never turned into a good or a bad result.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,13 +27,13 @@ class BestF1(NamedTuple):
 def precision(predicted: ArrayLike, labels: ArrayLike) -> float:
     """Share of the alarmed rows that are anomalous; nan when no row is alarmed."""
     alarmed, anomalous = check_predicted(predicted, labels)
-    return _share((alarmed & anomalous).sum(), alarmed.sum())
+    return share((alarmed & anomalous).sum(), alarmed.sum())
 
 
 def recall(predicted: ArrayLike, labels: ArrayLike) -> float:
     """Share of the anomalous rows that are alarmed; nan when no row is anomalous."""
     alarmed, anomalous = check_predicted(predicted, labels)
-    return _share((alarmed & anomalous).sum(), anomalous.sum())
+    return share((alarmed & anomalous).sum(), anomalous.sum())
 
 
 def f1(predicted: ArrayLike, labels: ArrayLike) -> float:
@@ -43,7 +43,7 @@ def f1(predicted: ArrayLike, labels: ArrayLike) -> float:
     anomalies but no hit.
     """
     alarmed, anomalous = check_predicted(predicted, labels)
-    return _share(2 * (alarmed & anomalous).sum(), alarmed.sum() + anomalous.sum())
+    return share(2 * (alarmed & anomalous).sum(), alarmed.sum() + anomalous.sum())
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
@@ -77,7 +77,7 @@ def best_f1(scores: ArrayLike, labels: ArrayLike) -> BestF1:
     else:
         # the one in math goes to minus infinity without a warning
         threshold = math.nextafter(cuts.scores[best], -math.inf)
-    return BestF1(_share(2 * cuts.hits[best], cuts.alarms[best] + cuts.hits[-1]), threshold)
+    return BestF1(share(2 * cuts.hits[best], cuts.alarms[best] + cuts.hits[-1]), threshold)
 
 
 def best_point_adjusted_f1(scores: ArrayLike, labels: ArrayLike) -> BestF1:
@@ -145,7 +145,7 @@ def auroc(scores: ArrayLike, labels: ArrayLike) -> float:
     false = np.diff(cuts.alarms, prepend=0) - hits
     lower = false.sum() - np.cumsum(false)
     # whole numbers until the last step: no rounding, whatever the order of the rows
-    return _share((hits * (2 * lower + false)).sum(), 2 * hits.sum() * false.sum())
+    return share((hits * (2 * lower + false)).sum(), 2 * hits.sum() * false.sum())
 
 
 class _Cuts(NamedTuple):
@@ -168,6 +168,6 @@ def _mean_over_k(f1s: NDArray[np.float64]) -> float:
     return float((f1s[1:] + f1s[:-1]).mean() / 2)
 
 
-def _share(numerator: np.int64, denominator: np.int64) -> float:
-    """A quotient; nan when the denominator is 0."""
-    return float(numerator / denominator) if denominator else math.nan
+def share(part: Any, whole: Any) -> float:
+    """A quotient; nan when the whole is 0."""
+    return float(part / whole) if whole else math.nan

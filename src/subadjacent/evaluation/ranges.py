@@ -18,13 +18,12 @@ was right about each. How much of a range counts as covered depends on
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, require_number
 from subadjacent.evaluation.inputs import check_predicted
 from subadjacent.evaluation.metrics import harmonic_mean
 from subadjacent.evaluation.segments import segments
@@ -61,9 +60,7 @@ def range_recall(
     0.625
     """
     alarmed, anomalous = check_predicted(predicted, labels)
-    real = isinstance(alpha, Real) and not isinstance(alpha, bool)
-    if not real or not 0 <= alpha <= 1:
-        raise InputError(f"alpha must be a number from 0 to 1; got {alpha!r}")
+    require_number("alpha", alpha, least=0, most=1)
     return _reward(anomalous, alarmed, float(alpha), cardinality, bias)
 
 

@@ -38,13 +38,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from numbers import Integral
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, require_whole
 from subadjacent.evaluation.inputs import check_scored
 from subadjacent.evaluation.segments import segments
 
@@ -85,7 +84,10 @@ def volumes(
     Both nan when no row is anomalous; ``roc`` is nan when all are.
     """
     values, anomalous = check_scored(scores, labels)
-    _check_settings(window, variant, thresholds)
+    require_whole("window", window, least=0)
+    require_whole("thresholds", thresholds, least=2)
+    if variant not in get_args(VusVariant):
+        raise InputError(f"variant must be one of {get_args(VusVariant)}; got {variant!r}")
     if not anomalous.any():
         return Volumes(math.nan, math.nan)
     step = _first_alarm(values, int(thresholds))
@@ -190,12 +192,3 @@ def _reached(
     distance = np.where(needs <= ahead, behind, ahead)
     near = enters <= longest
     return distance[near], enters[near], leaves[near], step[rows[near]]
-
-
-def _check_settings(window: Any, variant: Any, thresholds: Any) -> None:
-    if not isinstance(window, Integral) or isinstance(window, bool) or window < 0:
-        raise InputError(f"window must be a whole number of rows, 0 or more; got {window!r}")
-    if variant not in get_args(VusVariant):
-        raise InputError(f"variant must be one of {get_args(VusVariant)}; got {variant!r}")
-    if not isinstance(thresholds, Integral) or isinstance(thresholds, bool) or thresholds < 2:
-        raise InputError(f"thresholds must be a whole number, 2 or more; got {thresholds!r}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,13 @@ def split_names(arrays: Arrays) -> dict[str, Arrays]:
 
 
 class Model(ABC):
-    """What was learned of one entity, or of all for entities never seen. It never changes."""
+    """What was learned of one entity, or of all for entities never seen. It never changes.
+
+    A stream of a model that ``learns`` goes on learning from the rows that it assesses, beyond the
+    end of a segment.
+    """
+
+    learns: ClassVar[bool] = False
 
     @property
     def blur(self) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.data.times import read_times
 from subadjacent.decision.evidence import Evidence
 from subadjacent.errors import InputError, require_whole
 from subadjacent.methods.method import Model, State
@@ -208,35 +209,67 @@ def _changed(evidence: Evidence, change: Callable[[NDArray[Any]], NDArray[Any]])
 
 
 def assess_series(
-    model: Model, series: TrainSeries, tell: Callable[[int], None] = lambda _rows: None
+    model: Model,
+    series: TrainSeries,
+    tell: Callable[[int], None] = lambda _rows: None,
+    **learning: Any,
 ) -> Evidence:
     """A model's evidence on all unbroken segments of a series.
 
     Long segments go through the model's stream block by block, so that memory does not grow with
     them beyond the evidence itself. ``tell`` is called with the number of rows of every block.
+    ``learning`` are options of the stream of a model that learns.
     """
     before, after, _ = model.reach
     block = max(BLOCK_VALUES // series.values.shape[1], BLOCK_REACHES * (before + (after or 0)), 1)
     whole: Evidence | None = None
-    for start, stop in series.parts:
-        rows = series.values[start:stop]
-        if len(rows) > block and after is not None:
-            blocks = _in_blocks(model.stream(), rows, block)
+    first = 0
+    blocks = _by_part(model, series, block)
+    if model.learns:
+        blocks = _while_learning(model.stream(**learning), series, block)
+    for evidence in blocks:
+        last = first + len(evidence.score)
+        if len(evidence.score) == len(series):
+            whole = evidence
         else:
-            blocks = iter([model.assess(rows)])
-        first = start
-        for evidence in blocks:
-            last = first + len(evidence.score)
-            if len(evidence.score) == len(series):
-                whole = evidence
-            else:
-                # into one table from the start: joining later would hold two for a while
-                whole = _empty_like(evidence, len(series)) if whole is None else whole
-                _copy_block(evidence, whole, slice(first, last))
-            tell(last - first)
-            first = last
+            # into one table from the start: joining later would hold two for a while
+            whole = _empty_like(evidence, len(series)) if whole is None else whole
+            _copy_block(evidence, whole, slice(first, last))
+        tell(last - first)
+        first = last
     assert whole is not None
     return whole
+
+
+def _by_part(model: Model, series: TrainSeries, block: int) -> Iterator[Evidence]:
+    """Evidence on each part by itself."""
+    for start, stop in series.parts:
+        rows = series.values[start:stop]
+        if len(rows) > block and model.reach.after is not None:
+            yield from _in_blocks(model.stream(), rows, block)
+        else:
+            yield model.assess(rows)
+
+
+def _while_learning(stream: Any, series: TrainSeries, block: int) -> Iterator[Evidence]:
+    """Evidence of one stream on all segments, as rows that come have it."""
+    for start, stop in series.segments:
+        if start:
+            stream.gap(_missing_rows(series, start))
+        for first in range(start, stop, block):
+            some = slice(first, min(first + block, stop))
+            missing = None if series.missing is None else series.missing[some]
+            yield stream.push(series.values[some], missing)
+
+
+def _missing_rows(series: TrainSeries, start: int) -> int | None:
+    """Rows that are missing before one that begins a segment; None where times do not tell."""
+    if series.index is None or series.interval is None:
+        return None
+    times = read_times([series.label(start - 1), series.label(start)])
+    if times.unit != "seconds":
+        return None
+    return max(round(float(np.diff(times.ticks)[0]) / series.interval) - 1, 1)
 
 
 def _in_blocks(stream: ModelStream, rows: NDArray[Any], block: int) -> Iterator[Evidence]:

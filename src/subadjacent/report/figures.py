@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from io import BytesIO
 from textwrap import fill
 from typing import Any
 
@@ -101,7 +101,7 @@ def figure_series(
     explainer = Explainer.of(series, evidence, assessment.habits[number], judgement.anomalous)
     listed = trace_names([evidence]) if traces else ()
     below = [(in_words(name), evidence.traces[name]) for name in listed]
-    with _styled():
+    with mpl.rc_context(STYLE):
         heights = [2.0] * len(names) + [1.0] * len(below) + [1.4]
         figure, axes = _stack(heights)
         for axis, name in zip(axes, names, strict=False):
@@ -216,15 +216,19 @@ def _chosen(series: TrainSeries, alarms: Sequence[Alarm]) -> list[str]:
     return [explained[0].causes[0].channel if explained else series.channels[0]]
 
 
-@contextmanager
-def _styled() -> Iterator[None]:
-    with mpl.rc_context(STYLE):
-        yield
+class SeriesFigure(Figure):
+    """A figure that a notebook shows by itself, whatever backend matplotlib has there."""
+
+    def _repr_png_(self) -> bytes:
+        """The image as a notebook holds it."""
+        image = BytesIO()
+        self.savefig(image, format="png")
+        return image.getvalue()
 
 
 def _stack(heights: list[float]) -> tuple[Figure, list[Axes]]:
     # not through pyplot: that would choose a backend and keep the figure alive
-    figure = Figure(figsize=(9, 0.95 * sum(heights)), layout="constrained")
+    figure = SeriesFigure(figsize=(9, 0.95 * sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
     return figure, list(axes)

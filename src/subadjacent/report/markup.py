@@ -40,7 +40,7 @@ def alarm_section(
 ) -> str:
     """The table of alarms, with what its numbers mean."""
     if not rows:
-        return "<p>No row stands out.</p>"
+        return "<p>No alarms.</p>"
     more = (
         f'<p class="about">The {len(rows)} worst; {unlisted:,} more are only marked above.</p>'
         if unlisted

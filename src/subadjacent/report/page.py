@@ -10,13 +10,13 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from subadjacent.data.series import TrainSeries
-from subadjacent.decision.alarms import WITHDRAWN, Alarm
+from subadjacent.decision.alarms import Alarm
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import markup, model_facts, text
 from subadjacent.report.channels import MAX_CHANNELS, PARTS
-from subadjacent.report.marks import AlarmRow, alarm_rows, marked_segments
+from subadjacent.report.headline import headline
+from subadjacent.report.marks import alarm_rows, marked_segments
 from subadjacent.report.markup import Metrics
 from subadjacent.report.panels import panels
 from subadjacent.report.payload import SeriesView, payload, series_views
@@ -39,6 +39,7 @@ def page(
     fitted: Any = None,
     metrics: Metrics | None = None,
     facts: Mapping[str, str] | None = None,
+    remarks: Sequence[str] = (),
     watch: Watch = ignore,
 ) -> str:
     """Report a detector's findings in some rows, as the text of an HTML file.
@@ -61,6 +62,8 @@ def page(
         Row name → metric → value, such as ``{"this detector": {"F1": 0.8}}``.
     facts
         Facts to show before those about the data.
+    remarks
+        Further warnings, such as those logged in fitting.
     watch
         Called with a ``Progress`` as lines are drawn.
     """
@@ -95,8 +98,8 @@ def page(
         title=escape(title),
         early=_file("early.js"),
         style=_file("base.css") + _file("report.css"),
-        headline=escape(_headline(alarms, series, table)),
-        warnings=markup.warning_list(text.warnings(detector, assessment)),
+        headline=escape(headline(assessment, alarms, times)),
+        warnings=markup.warning_list(text.warnings(detector, assessment, remarks)),
         entities=markup.choice("entity", "Entity", entities),
         overview_hint="Click a marker to look at an alarm; drag" if table else "Drag",
         shades=" ".join(markup.legend_key(kind, words) for drawn, kind, words in marked if drawn),
@@ -122,14 +125,6 @@ def page(
         ),
         script=script(),
     )
-
-
-def _headline(
-    alarms: Sequence[Alarm], series: Sequence[TrainSeries], table: Sequence[AlarmRow]
-) -> str:
-    withdrawn = sum(alarm.status == WITHDRAWN for alarm in alarms)
-    rows = sum(map(len, series))
-    return text.headline(len(alarms) - withdrawn, rows, len(series), table, withdrawn)
 
 
 def _curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:

@@ -1,10 +1,11 @@
-"""The texts of the report: headline, facts about the data, and warnings."""
+"""The texts of the report: facts about the data, and warnings."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timezone
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -13,13 +14,12 @@ import numpy as np
 from subadjacent.data.scaling import chunks, constant
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision import sentences
-from subadjacent.decision.alarms import WITHDRAWN
 from subadjacent.decision.sentences import span
 from subadjacent.decision.threshold import AlarmBudget, AutoRate, ExtremeValue
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
+from subadjacent.detectors.seen import SeenInput
 from subadjacent.report import model_facts
-from subadjacent.report.marks import AlarmRow
 from subadjacent.report.timeline import Timeline
 from subadjacent.showing import listed
 
@@ -30,23 +30,6 @@ MIN_EXPECTED_ALARMS = 0.1
 # series that a model does not fit, each with a sentence of its own
 MAX_MISFIT_SENTENCES = 5
 LIBRARIES = ("subadjacent", "torch", "numpy", "scipy", "scikit-learn")
-
-
-def headline(
-    alarms: int, rows: int, entities: int, table: Sequence[AlarmRow], withdrawn: int = 0
-) -> str:
-    """The findings, in one sentence; ``withdrawn`` alarms count apart."""
-    standing = [row for row in table if row.alarm.status != WITHDRAWN]
-    worst = max(standing, key=lambda row: row.alarm.severity, default=None)
-    extent = f"{rows:,} rows" + (f" of {entities} entities" if entities > 1 else "")
-    extent += f", and {withdrawn:,} withdrawn" if withdrawn else ""
-    if worst is None:
-        return f"No alarms in {extent}"
-    text = f"{alarms:,} {'alarm' if alarms == 1 else 'alarms'} in {extent}; "
-    text += "the worst " if alarms > 1 else "it came "
-    text += f"{'at' if worst.when.startswith('row') else 'on'} {worst.when}"
-    text += f" in {worst.alarm.entity}" if entities > 1 else ""
-    return f"{text}: {worst.alarm.sentence}"
 
 
 def constant_channels(series: Sequence[TrainSeries]) -> list[str]:
@@ -71,7 +54,7 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
         facts["From"], facts["To"] = times[0].name(0), times[0].name(rows - 1)
     if times[0].kind == "time":
         hours = times[0].offset
-        facts["Clock"] = f"UTC{_signed(hours.total_seconds())}" if hours is not None else "as given"
+        facts["Clock"] = "as given" if hours is None else str(timezone(hours))
     intervals = sorted(
         {one_series.interval for one_series in series if one_series.interval is not None}
     )
@@ -84,9 +67,16 @@ def data_facts(series: Sequence[TrainSeries], times: Sequence[Timeline]) -> dict
     return facts
 
 
-def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
-    """Warnings that a reader should know before trusting the alarms."""
-    messages, series = misfits(assessment.misfits), assessment.series
+def warnings(
+    detector: BaseDetector, assessment: Assessment, remarks: Sequence[str] = ()
+) -> list[str]:
+    """Warnings to read before trusting the alarms, the most important first.
+
+    ``remarks`` are further ones, such as those logged in fitting.
+    """
+    # what was logged may be among them
+    messages = list(dict.fromkeys([*misfits(assessment.misfits), *remarks]))
+    series = assessment.series
     if still := constant_channels(series):
         messages.append(
             f"{len(still)} of {len(series[0].channels)} channels never move in this data and "
@@ -104,13 +94,9 @@ def warnings(detector: BaseDetector, assessment: Assessment) -> list[str]:
             f"{len(short)} of {len(series)} series {'has' if len(short) == 1 else 'have'} fewer "
             f"rows than a score depends on ({reach:,}); scores there are less sure."
         )
-    unknown = {one_series.entity for one_series in series if one_series.entity} - set(
-        detector.entities_
-    )
-    if unknown and detector.entities_:
-        messages.append(
-            f"Not seen in fitting, so judged by what all have in common: {listed(sorted(unknown))}."
-        )
+    unseen = SeenInput.by(detector).unseen_warning(series)
+    if unseen and unseen not in messages:
+        messages.append(unseen)
     return messages + _about_training(detector)
 
 
@@ -195,11 +181,6 @@ def _about_training(detector: BaseDetector) -> list[str]:
 
 def _gaps(series: Sequence[TrainSeries]) -> int:
     return sum(len(one_series.starts) - 1 for one_series in series)
-
-
-def _signed(seconds: float) -> str:
-    sign, minutes = "-" if seconds < 0 else "+", round(abs(seconds) / 60)
-    return f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"
 
 
 def _plain(value: Any) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Literal
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
+from subadjacent.data.times import read_times
+from subadjacent.errors import InputError
 
 Kind = Literal["time", "number", "row"]
 
@@ -58,15 +59,24 @@ class Timeline:
 
 def timeline(series: TrainSeries) -> Timeline:
     """The timeline of a series."""
-    times, offset = _times(series.index)
-    if times is None:
+    index = series.index
+    if index is None or not len(index):
         return numbered(series)
-    if times.dtype.kind == "M":
-        places = times.astype("datetime64[us]").astype(np.int64) / 1000
-        if offset is not None:
-            places = places + offset / timedelta(milliseconds=1)
-        return Timeline("time", places, offset)
-    return Timeline("number", times.astype(np.float64))
+    values = np.asarray(index)
+    if values.dtype.kind == "m":
+        values = values / np.timedelta64(1, "s")
+    try:
+        ticks, unit = read_times(values)
+    except InputError:
+        return numbered(series)
+    if (np.diff(ticks) <= 0).any():
+        return numbered(series)
+    if unit == "own":
+        return Timeline("number", ticks)
+    first = index[0]
+    offset = first.utcoffset() if isinstance(first, datetime) else None
+    ahead = 0.0 if offset is None else offset.total_seconds()
+    return Timeline("time", np.round(1000 * (ticks + ahead), 3), offset)
 
 
 def numbered(series: TrainSeries) -> Timeline:
@@ -80,33 +90,3 @@ def timelines(series: Sequence[TrainSeries]) -> list[Timeline]:
     if len({line.kind for line in all_timelines}) == 1:
         return all_timelines
     return [numbered(one_series) for one_series in series]
-
-
-def _times(index: Any) -> tuple[NDArray[Any] | None, timedelta | None]:
-    """Increasing times (datetime64 in UTC) or numbers, and how far the clock is from UTC."""
-    if index is None or not len(index):
-        return None, None
-    column = index.to_series() if hasattr(index, "to_series") else index
-    try:
-        series = nw.from_native(column, series_only=True, pass_through=False)
-    except TypeError:
-        series = None
-    if series is None:
-        values = np.asarray(index)
-    else:
-        if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        values = np.asarray(series.to_numpy())
-    first = index[0]
-    offset = first.utcoffset() if isinstance(first, datetime) else None
-    if values.dtype == object and isinstance(first, datetime):
-        naive = [
-            (moment - (moment.utcoffset() or timedelta())).replace(tzinfo=None) for moment in values
-        ]
-        values = np.array(naive, dtype="datetime64[us]")
-    elif values.dtype == object and hasattr(first, "toordinal"):
-        values = values.astype("datetime64[D]")
-    if values.dtype.kind == "m":
-        values = values / np.timedelta64(1, "s")
-    usable = values.dtype.kind in "Miuf" and (values[1:] > values[:-1]).all()
-    return (values, offset) if usable else (None, None)

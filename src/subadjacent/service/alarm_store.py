@@ -11,6 +11,7 @@ from typing import Any
 from subadjacent.decision.alarms import CONFIRMED, WITHDRAWN, Alarm
 from subadjacent.decision.machine import CLOSED
 from subadjacent.service.problems import not_found
+from subadjacent.service.schemas import AlarmRecord
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.times import TimeKind, from_stream, show_time
 from subadjacent.workflow.tables import as_json
@@ -25,27 +26,14 @@ def alarm_record(found: sqlite3.Row) -> dict[str, Any]:
     """An alarm as clients read it, with row numbers if its rows have no times."""
     kind = TimeKind(found["time_kind"])
     counted = kind is TimeKind.none
-    return {
-        "id": found["id"],
+    facts = dict(found) | {
         "series": found["series_name"],
-        "number": found["number"],
-        "state": found["state"],
         "start": found["first"] if counted else show_time(found["start"], kind),
         "end": found["last"] if counted else show_time(found["end"], kind),
-        "first": found["first"],
-        "last": found["last"],
-        "severity": found["severity"],
-        "kind": found["kind"],
-        "sentence": found["sentence"],
         "causes": json.loads(found["causes"]),
-        "permanent": bool(found["for_good"]),
-        "status": found["status"],
-        "repeat": found["repeat"],
-        "repeat_of": found["repeat_of"],
-        "normal": bool(found["normal"]),
-        "acknowledged": bool(found["acknowledged"]),
-        "note": found["note"],
+        "permanent": found["for_good"],
     }
+    return AlarmRecord.model_validate(facts).model_dump()
 
 
 def find_alarm(tables: sqlite3.Connection, key: int) -> dict[str, Any]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from subadjacent.errors import SubAdjacentError
 from subadjacent.service.problems import refusal_of
 from subadjacent.service.schemas import Problem
+from subadjacent.service.settings import rule_of
 
 log = logging.getLogger(__name__)
 
@@ -40,28 +39,18 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-class Json(Response):
-    """A document as JSON; numbers in it are finite."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        """Encode it."""
-        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def respond_to(error: Exception) -> Response:
     """The answer that says what was wrong; our own mistakes go to the log as well."""
     refusal = refusal_of(error)
     if refusal.status == 500:
         log.error("a request failed", exc_info=error)
-    return Json({"error": str(refusal)}, refusal.status, refusal.headers)
+    return JSONResponse({"error": str(refusal)}, refusal.status, refusal.headers)
 
 
 def describe_fault(fault: Mapping[str, Any]) -> str:
     """A fault that the framework found in a request, as one sentence of ours."""
     _, *path = fault["loc"]
-    kind, rule = fault["type"], str(fault["msg"])
+    kind = fault["type"]
     if kind == "json_invalid":
         return f"the body must be JSON; {fault.get('ctx', {}).get('error', 'it cannot be read')}"
     if not path or kind == "model_attributes_type":
@@ -71,8 +60,7 @@ def describe_fault(fault: Mapping[str, Any]) -> str:
         return f"{name} is missing"
     if kind == "extra_forbidden":
         return f"{name} is not known here"
-    rule = re.sub("^(Input|String|Value) should ", "must ", rule)
-    return f"{name} {rule}; got {str(fault['input'])[:MAX_SHOWN]!r}"
+    return f"{name} {rule_of(fault)}; got {str(fault['input'])[:MAX_SHOWN]!r}"
 
 
 def add_problems(app: FastAPI) -> None:
@@ -83,7 +71,7 @@ def add_problems(app: FastAPI) -> None:
 
     async def invalid(_request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        return Json({"error": describe_fault(error.errors()[0])}, 422)
+        return JSONResponse({"error": describe_fault(error.errors()[0])}, 422)
 
     async def of_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -92,7 +80,7 @@ def add_problems(app: FastAPI) -> None:
             404: f"there is nothing at {path!r}: {where}",
             405: f"{request.method} is not answered at {path!r}: {where}",
         }.get(error.status_code, str(error.detail))
-        return Json({"error": sentence}, error.status_code, error.headers)
+        return JSONResponse({"error": sentence}, error.status_code, error.headers)
 
     app.add_exception_handler(SubAdjacentError, ours)
     app.add_exception_handler(Exception, ours)

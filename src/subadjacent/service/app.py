@@ -18,10 +18,8 @@ from subadjacent.service.guard import Guard
 from subadjacent.service.jobs import Jobs
 from subadjacent.service.metrics import Measures
 from subadjacent.service.registry import SeriesRegistry
-from subadjacent.service.retention import Sweeper
 from subadjacent.service.routes import alarms, events, health, models, series
 from subadjacent.service.settings import Settings
-from subadjacent.service.tokens import TokenFile
 from subadjacent.service.webhooks import Webhooks
 
 Background = Callable[[SeriesRegistry, Measures], Coroutine[Any, Any, None]]
@@ -30,12 +28,7 @@ Background = Callable[[SeriesRegistry, Measures], Coroutine[Any, Any, None]]
 
 def build(settings: Settings, background: Background | None = None) -> Guard:
     """The service as an ASGI application; it begins to work when a server starts it."""
-    app = with_routes(partial(running, settings, background))
-    tokens, measures = TokenFile(settings.token_file), app.state.measures
-    guard = Guard(app, settings, tokens, measures.request)
-    # those who listen would never end by themselves
-    guard.ending.append(lambda: app.state.registry.listeners.close())
-    return guard
+    return Guard(with_routes(partial(running, settings, background)), settings)
 
 
 @asynccontextmanager
@@ -44,7 +37,6 @@ async def running(
 ) -> AsyncIterator[None]:
     """Run all parts of the service."""
     registry = SeriesRegistry(settings, settings.data)
-    registry.chores.append(Sweeper(registry))
     jobs, webhooks = Jobs(registry, settings.limits.jobs), Webhooks(registry, settings.webhooks)
     app.state.registry, app.state.jobs = registry, jobs
     app.state.measures.watch(registry)

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from subadjacent.data.files.columnar import ColumnarFile, find_format
+from subadjacent.data.files.columnar import ColumnarFile
 from subadjacent.data.files.opening import open_bytes
 from subadjacent.data.files.table_layout import SEPARATORS
 from subadjacent.errors import InputError
@@ -52,10 +52,9 @@ def check_table(path: Path, *, max_rows: int, max_columns: int) -> None:
     """
     import polars as pl
 
-    kind = find_format(path)
-    if kind is not None:
+    if ColumnarFile.accepts(path):
         try:
-            file = ColumnarFile(path, "the body", kind)
+            file = ColumnarFile(path, "the body")
         except (InputError, pl.exceptions.PolarsError):
             # damaged: the reader says so
             return

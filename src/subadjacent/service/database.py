@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from subadjacent.durable import lock, opened
@@ -19,7 +19,7 @@ VERSION = 1
 FILE = "service.sqlite"
 
 TABLES = """
-create table models (
+create table if not exists models (
     id integer primary key autoincrement,
     name text not null unique,
     detector text not null,
@@ -27,7 +27,7 @@ create table models (
     rows integer,
     fitted_at real not null
 );
-create table series (
+create table if not exists series (
     id integer primary key autoincrement,
     name text not null unique,
     channels text not null,
@@ -43,7 +43,7 @@ create table series (
     open_alarm integer,
     muted_until real
 );
-create table rows (
+create table if not exists rows (
     series integer not null,
     row integer not null,
     taken real not null,
@@ -57,7 +57,7 @@ create table rows (
     final integer not null,
     primary key (series, row)
 ) without rowid;
-create table alarms (
+create table if not exists alarms (
     id integer primary key autoincrement,
     series integer not null,
     number integer not null,
@@ -77,15 +77,15 @@ create table alarms (
     opened_at real not null,
     unique (series, number)
 );
-create index alarms_of_series on alarms (series, id);
-create index open_alarms on alarms (state, id);
-create table snapshots (
+create index if not exists alarms_of_series on alarms (series, id);
+create index if not exists open_alarms on alarms (state, id);
+create table if not exists snapshots (
     series integer primary key,
     row integer not null,
     facts text not null,
     arrays blob not null
 );
-create table jobs (
+create table if not exists jobs (
     id integer primary key autoincrement,
     name text not null,
     state text not null,
@@ -95,22 +95,18 @@ create table jobs (
     error text,
     started_at real not null
 );
-create table outbox (
+create table if not exists outbox (
     id integer primary key autoincrement,
     address text not null,
     body text not null
 );
-"""
-
-POLLED = """
+-- series that are polled: by which query, with which settings
 create table if not exists polled (
     name text primary key,
     query text not null,
     fingerprint text not null
-)
+);
 """
-"""Series that are polled: by which query, with which settings."""
-
 
 ALARM_COLUMNS = {
     "status": "text not null default 'confirmed'",
@@ -128,15 +124,14 @@ def connect(folder: Path) -> sqlite3.Connection:
     # a full disk must not leave a log that grows for ever
     connection.execute("pragma journal_size_limit = 67108864")
     (version,) = connection.execute("pragma user_version").fetchone()
-    if version == 0:
-        connection.executescript(f"begin; {TABLES} pragma user_version = {VERSION}; commit;")
-    elif version != VERSION:
+    if version not in (0, VERSION):
         connection.close()
         raise ModelFileError(
             f"{folder / FILE} was written by another version ({version}, this one writes "
             f"{VERSION}): name another folder with --data"
         )
-    connection.execute(POLLED)
+    # of an earlier version some are not there
+    connection.executescript(f"begin; {TABLES} pragma user_version = {VERSION}; commit;")
     known = {column["name"] for column in connection.execute("pragma table_info(alarms)")}
     for name, definition in ALARM_COLUMNS.items():
         if name not in known:
@@ -192,11 +187,8 @@ def _check_writable(folder: Path) -> None:
     except OSError as error:
         raise _not_to_write(folder, error) from error
     try:
-        with closing(connect(folder)) as tables:
-            # a file that cannot be written is found out by writing
-            tables.execute("begin immediate")
-            tables.execute(f"pragma user_version = {VERSION}")
-            tables.execute("rollback")
+        # a file that cannot be written is found out by writing
+        connect(folder).close()
     except sqlite3.Error as error:
         raise InputError.of(
             "data", f"must have tables of ours in {FILE}, or none", f"{folder}: {error}", REMEDY

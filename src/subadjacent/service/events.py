@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from starlette.responses import Response
+from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from subadjacent.service.problems import Refusal
@@ -36,21 +36,60 @@ class LiveEvent(NamedTuple):
     make: Callable[[], dict[str, Any]]
 
 
-class _Listener:
-    def __init__(self, series: str | None) -> None:
-        self.series = series
-        self.queue: asyncio.Queue[bytes] = asyncio.Queue(MAX_QUEUED_EVENTS)
-        self.task: asyncio.Task[Any] | None = asyncio.current_task()
-        self.ends_well = False
-        """Whether the service ends: the response is then closed properly."""
+class EventStream(StreamingResponse):
+    """The response to a client that listens to all series, or to one."""
 
-    def put(self, text: bytes) -> bool:
-        """Whether there was room."""
+    def __init__(self, listeners: Listeners, series: str | None) -> None:
+        super().__init__(
+            self._events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        )
+        self.series, self._listeners = series, listeners
+        self._texts: list[bytes] = []
+        self._wake = asyncio.Event()
+        self._is_ending = False
+        self._task: asyncio.Task[Any] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as ASGI has it, until the client goes, falls behind, or the service ends."""
+        self._task = asyncio.current_task()
+        self._listeners.streams.add(self)
         try:
-            self.queue.put_nowait(text)
-        except asyncio.QueueFull:
-            return False
-        return True
+            with suppress(asyncio.CancelledError):
+                await super().__call__(scope, receive, send)
+        finally:
+            self._listeners.streams.discard(self)
+
+    def put(self, text: bytes) -> None:
+        """Send a text; a client that is too far behind is disconnected."""
+        if len(self._texts) < MAX_QUEUED_EVENTS:
+            self._texts.append(text)
+            self._wake.set()
+        else:
+            self._listeners.streams.discard(self)
+            self._cancel()
+
+    def end(self) -> None:
+        """End the answer properly; disconnect a client that does not read."""
+        self._is_ending = True
+        self._wake.set()
+        asyncio.get_running_loop().call_later(CLOSE_SECONDS, self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _events(self) -> AsyncIterator[bytes]:
+        yield b": listening\n\n"
+        while not self._is_ending:
+            try:
+                async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                    await self._wake.wait()
+            except TimeoutError:
+                yield b": still here\n\n"
+                continue
+            self._wake.clear()
+            texts, self._texts = self._texts, []
+            yield b"".join(texts)
 
 
 class Listeners:
@@ -58,97 +97,31 @@ class Listeners:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._listeners: set[_Listener] = set()
+        self.streams: set[EventStream] = set()
 
     def __len__(self) -> int:
-        return len(self._listeners)
+        return len(self.streams)
+
+    def stream(self, series: str | None) -> EventStream:
+        """Events of all series, or of one; refused where too many listen."""
+        if len(self) >= self._most:
+            raise Refusal(429, f"{self._most} clients listen already: try again in a moment")
+        return EventStream(self, series)
 
     def publish(self, events: Sequence[LiveEvent]) -> None:
         """Send events to the clients that listen to their series."""
-        if not self._listeners:
+        if not self.streams:
             return
         for event in events:
             text = None
-            for listener in tuple(self._listeners):
-                if listener.series is not None and listener.series != event.series:
-                    continue
-                if text is None:
-                    data = json.dumps(as_json(event.make()), ensure_ascii=False)
-                    text = f"event: {event.kind}\ndata: {data}\n\n".encode()
-                if not listener.put(text):
-                    self._drop(listener)
-
-    def _drop(self, listener: _Listener) -> None:
-        self._listeners.discard(listener)
-        if listener.task is not None:
-            listener.task.cancel()
+            for stream in tuple(self.streams):
+                if stream.series in (None, event.series):
+                    if text is None:
+                        data = json.dumps(as_json(event.make()), ensure_ascii=False)
+                        text = f"event: {event.kind}\ndata: {data}\n\n".encode()
+                    stream.put(text)
 
     def close(self) -> None:
-        """Disconnect all: the service ends."""
-        for listener in tuple(self._listeners):
-            listener.ends_well = True
-            self._drop(listener)
-
-    def check_room(self) -> None:
-        """Refuse one more where there are too many."""
-        if len(self._listeners) >= self._most:
-            raise Refusal(429, f"{self._most} clients listen already: try again in a moment")
-
-    async def listen(self, series: str | None, send: Send, receive: Receive) -> None:
-        """Send events until the client goes, falls behind, or the service ends."""
-        listener = _Listener(series)
-        self._listeners.add(listener)
-        gone = asyncio.ensure_future(_until_gone(receive, listener.task))
-        with suppress(asyncio.CancelledError):
-            try:
-                await _send(send, b": listening\n\n")
-                while True:
-                    await _send(send, await _next(listener.queue))
-            finally:
-                self._listeners.discard(listener)
-                gone.cancel()
-        if listener.ends_well:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-class EventStream(Response):
-    """The response: it ends when its listener is let go."""
-
-    def __init__(self, listeners: Listeners, series: str | None) -> None:
-        super().__init__(media_type="text/event-stream")
-        self._listeners, self._series = listeners, series
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 — ASGI passes it
-        """Answer as ASGI has it."""
-        headers = [
-            (b"content-type", b"text/event-stream; charset=utf-8"),
-            (b"x-accel-buffering", b"no"),
-        ]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await self._listeners.listen(self._series, send, receive)
-
-
-async def _next(queue: asyncio.Queue[bytes]) -> bytes:
-    """All queued events; a comment where none comes for long."""
-    try:
-        async with asyncio.timeout(KEEP_ALIVE_SECONDS):
-            parts = [await queue.get()]
-    except TimeoutError:
-        return b": still here\n\n"
-    while not queue.empty():
-        parts.append(queue.get_nowait())
-    return b"".join(parts)
-
-
-async def _send(send: Send, text: bytes) -> None:
-    await send({"type": "http.response.body", "body": text, "more_body": True})
-
-
-async def _until_gone(receive: Receive, task: asyncio.Task[Any] | None) -> None:
-    """Wait for the client to go, then wake whoever sends to it."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    if task is not None:
-        task.cancel()
+        """End all streams: the service ends."""
+        for stream in self.streams:
+            stream.end()

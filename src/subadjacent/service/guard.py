@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time as clock
-from collections.abc import Callable
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from fastapi import FastAPI
+from starlette.types import Message, Receive, Scope, Send
 
 from subadjacent.service.answers import respond_to
 from subadjacent.service.problems import Refusal
@@ -40,26 +40,19 @@ HEADERS = [
 
 log = logging.getLogger(__name__)
 
-Measure = Callable[[str, str, int, float], None]
-"""Called with method, route, status and seconds of every request."""
-
 
 class Guard:
     """Refuses what must not reach the routes."""
 
-    def __init__(
-        self, app: ASGIApp, settings: Settings, tokens: TokenFile, measure: Measure
-    ) -> None:
-        self._app, self._tokens, self._measure = app, tokens, measure
+    def __init__(self, app: FastAPI, settings: Settings) -> None:
+        self.app, self._tokens = app, TokenFile(settings.token_file)
         self._limits, self._is_loopback = settings.limits, settings.is_loopback
         self._read_only = settings.read_only
-        self.ending: list[Callable[[], None]] = []
-        """Called when the service is to stop, before it waits for requests."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as ASGI has it."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         started = clock.perf_counter()
         status = 500
@@ -74,7 +67,7 @@ class Guard:
         try:
             headers = dict(scope["headers"])
             self._check(scope, headers)
-            await self._app(scope, self._limited(scope, headers, receive), guarded_send)
+            await self.app(scope, self._limited(scope, headers, receive), guarded_send)
         except Refusal as refusal:
             await respond_to(refusal)(scope, receive, guarded_send)
         except Exception:
@@ -82,7 +75,8 @@ class Guard:
             log.debug("a request failed", exc_info=True)
         finally:
             route = str(getattr(scope.get("route"), "path", "other"))
-            self._measure(scope["method"], route, status, clock.perf_counter() - started)
+            seconds = clock.perf_counter() - started
+            self.app.state.measures.request(scope["method"], route, status, seconds)
 
     def _check(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         host = headers.get(b"host", b"").decode("latin-1")

@@ -187,7 +187,7 @@ class Jobs:
         self._publish(job)
 
     def _publish(self, job: JobRecord) -> None:
-        self._registry.publish([LiveEvent("job", job.name, job.model_dump)])
+        self._registry.listeners.publish([LiveEvent("job", job.name, job.model_dump)])
 
 
 def _ended(code: int | None) -> str:

@@ -41,15 +41,6 @@ def not_found(what: str, name: object) -> Refusal:
     return Refusal(404, f"there is no {what} {name!r}")
 
 
-def storage(error: sqlite3.Error) -> Refusal:
-    """The refusal of a request whose transaction failed: nothing of it was kept."""
-    code = getattr(error, "sqlite_errorcode", None)
-    full = code == sqlite3.SQLITE_FULL or (code or 0) & 0xFF == sqlite3.SQLITE_IOERR
-    if full:
-        return _no_room(str(error))
-    return Refusal(503, f"the data folder cannot be used just now ({error}): send it again")
-
-
 def _no_room(why: str) -> Refusal:
     return Refusal(
         507,
@@ -76,7 +67,10 @@ def refusal_of(error: Exception) -> Refusal:
         case InputError() | ModelFileError():
             return Refusal(422, str(error))
         case sqlite3.Error():
-            return storage(error)
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                return _no_room(str(error))
+            return Refusal(503, f"the data folder cannot be used just now ({error}): send it again")
         case OSError() if error.errno in NO_ROOM:
             # its own text would name a file of ours
             return _no_room(error.strerror or "it is full")

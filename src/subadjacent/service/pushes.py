@@ -39,7 +39,10 @@ KINDS_IN_WORDS = {
 
 
 class Push:
-    """Rows of one series on their way; all methods run in the writer's thread."""
+    """Rows of one series on their way; all methods run in the writer's thread.
+
+    The writer sets ``scored``: what ``call`` came to, or the error of ``prepare``.
+    """
 
     def __init__(
         self, registry: SeriesRegistry, name: str, batch: RowBatch, *, quiet: bool
@@ -47,9 +50,11 @@ class Push:
         self._registry, self.name, self._batch, self._quiet = registry, name, batch, quiet
         self._model: int | None = None
         self._late = self._duplicates = 0
+        self.call: ScoreCall | None = None
+        self.scored: ScoredRows | Exception | None = None
 
-    def prepare(self, tables: sqlite3.Connection) -> ScoreCall | None:
-        """Rows to score, None where there are no new ones; changes nothing in the tables."""
+    def prepare(self, tables: sqlite3.Connection) -> None:
+        """Set ``call``, unless there are no new rows; changes nothing in the tables."""
         registry, batch = self._registry, self._batch
         series = registry.series.get(self.name)
         if series is None:
@@ -70,17 +75,16 @@ class Push:
         batch = batch.of_channels(channels)
         self._batch, self._late, self._duplicates = new_rows(tables, series, batch)
         if not len(self._batch):
-            return None
+            return
         key = registry.next_key() if series is None else series.id
         first, last = (0, 0) if series is None else (series.rows, series.snapshot_row)
         is_due = snapshot_is_due(key, last, first + len(self._batch))
         times = for_stream(self._batch.times or (), self._batch.kind)
-        return ScoreCall(key, self._batch.values, times, start, is_due)
+        self.call = ScoreCall(key, self._batch.values, times, start, is_due)
 
-    def finish(
-        self, changes: Changes, call: ScoreCall | None, scored: ScoredRows | Exception | None
-    ) -> dict[str, Any]:
+    def finish(self, changes: Changes) -> dict[str, Any]:
         """Write the rows, their answers and their alarms; return the record for the client."""
+        call, scored = self.call, self.scored
         if call is not None and isinstance(scored, DataNotFound | ModelFileError):
             raise self._registry.model_refusal(self.name, self._model, scored)
         if isinstance(scored, Exception):
@@ -114,7 +118,7 @@ class Push:
             _answer_record(series, answer, alarms[answer.alarm.number] if answer.alarm else None)
             for answer in answers
         ]
-        changes.events += _row_events(series, batch, answers, first)
+        self._registry.publish(changes, *_row_events(series, batch, answers, first))
         for answer in answers:
             if answer.alarm is not None:
                 key = alarms[answer.alarm.number]
@@ -123,7 +127,7 @@ class Push:
                 )
         # made when it is sent: a record for each row would cost more than sending it
         record = partial(self._registry.record, series)
-        changes.events.append(LiveEvent("series", self.name, record))
+        self._registry.publish(changes, LiveEvent("series", self.name, record))
         return self._record(len(batch), shown)
 
     def _record(self, accepted: int, answers: list[dict[str, Any]]) -> dict[str, Any]:

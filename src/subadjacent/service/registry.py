@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from functools import partial
 from pathlib import Path
@@ -23,14 +23,8 @@ from subadjacent.service.models import Models
 from subadjacent.service.problems import Refusal, not_found
 from subadjacent.service.pushes import Push
 from subadjacent.service.request_body import RowBatch, check_name, check_series_name
-from subadjacent.service.scoring import (
-    ScoreCall,
-    ScoredRows,
-    ScoringProcess,
-    StreamStart,
-    accept_alarm,
-    save,
-)
+from subadjacent.service.retention import Sweeper
+from subadjacent.service.scoring import ScoringProcess, StreamStart, accept_alarm, save
 from subadjacent.service.series import COLUMNS, LiveSeries
 from subadjacent.service.settings import Settings
 from subadjacent.service.writer import Changes, Writer
@@ -56,7 +50,6 @@ class SeriesRegistry:
         for columns in self._tables.execute(f"select {COLUMNS} from series"):
             self._remember(LiveSeries(columns))
         self.on_alarm: list[Callable[[Changes, LiveSeries, dict[str, Any], str], None]] = []
-        self.chores: list[Callable[[Changes], None]] = []
         self.false_alarms: dict[str, str | float] = {}
         """The rate of alarms of series that are polled, by name."""
         last = self._tables.execute(
@@ -66,7 +59,12 @@ class SeriesRegistry:
         self.process = ScoringProcess()
         limits = settings.limits
         self.writer = Writer(
-            self._tables, self, max_rows=limits.queue, max_seconds=limits.queue_seconds
+            self._tables,
+            score=self.process.score,
+            undo=self._undo,
+            chore=Sweeper(self.series, settings.retention),
+            max_rows=limits.queue,
+            max_seconds=limits.queue_seconds,
         )
 
     def start(self) -> None:
@@ -80,7 +78,6 @@ class SeriesRegistry:
 
     async def stop(self) -> None:
         """Keep the state of every stream: the next start has nothing to score again."""
-        self.listeners.close()
         await self.writer.stop(self._keep_all)
         self.process.end()
         self._tables.close()
@@ -98,12 +95,11 @@ class SeriesRegistry:
         """A connection that reads, closed after use; it never waits for the writer."""
         return closing(connect_reader(self.folder))
 
-    # called by the writer
-
-    def undo(self, touched: set[int], tables: sqlite3.Connection) -> None:
-        """Read these series from the tables again."""
+    def _undo(self, touched: set[int]) -> None:
+        """Read models and these series from the tables again."""
+        self.models.read(self._tables)
         for key in touched:
-            columns = tables.execute(
+            columns = self._tables.execute(
                 f"select {COLUMNS} from series where id = ?", (key,)
             ).fetchone()
             known = self._by_key.get(key)
@@ -116,22 +112,9 @@ class SeriesRegistry:
             else:
                 known.read(columns)
 
-    def publish(self, events: list[LiveEvent]) -> None:
-        """Send events to listeners."""
-        self.listeners.publish(events)
-
-    def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
-        """Score rows of several series."""
-        return self.process.score(calls)
-
-    def learn(self) -> bool:
-        """Let streams learn while nothing else is to be done."""
-        return self.process.learn()
-
-    def do_chores(self, changes: Changes) -> None:
-        """Do deferred work, such as deleting old rows."""
-        for chore in self.chores:
-            chore(changes)
+    def publish(self, changes: Changes, *events: LiveEvent) -> None:
+        """Send events to listeners once the changes are on disk."""
+        changes.then.append(partial(self.listeners.publish, events))
 
     # called for clients, in the event loop
 
@@ -245,7 +228,6 @@ class SeriesRegistry:
 
         def work(changes: Changes) -> None:
             older = self.models.key_of(name)
-            changes.undo.append(partial(self.models.read, changes.tables))
             model = self.models.enter(changes.tables, name, detector, rows)
             self.models.read(changes.tables)
             for series in tuple(self.series.values()):
@@ -314,7 +296,7 @@ class SeriesRegistry:
         changes.tables.execute("delete from series where id = ?", (series.id,))
         changes.tables.execute("delete from polled where name = ?", (series.name,))
         self._forget(series)
-        changes.events.append(LiveEvent("deleted", series.name, lambda: {"name": series.name}))
+        self.publish(changes, LiveEvent("deleted", series.name, lambda: {"name": series.name}))
 
     def stream_start(self, name: str, channels: tuple[str, ...], model: int | None) -> StreamStart:
         """What the stream of a series begins with."""
@@ -367,13 +349,13 @@ class SeriesRegistry:
 
     def _publish_alarm(self, changes: Changes, key: int) -> dict[str, Any]:
         alarm = find_alarm(changes.tables, key)
-        changes.events.append(LiveEvent("alarm", alarm["series"], lambda: alarm))
+        self.publish(changes, LiveEvent("alarm", alarm["series"], lambda: alarm))
         return alarm
 
     def publish_series(self, changes: Changes, series: LiveSeries) -> dict[str, Any]:
         """Tell listeners of a series; return its record."""
         record = self.record(series)
-        changes.events.append(LiveEvent("series", series.name, lambda: record))
+        self.publish(changes, LiveEvent("series", series.name, lambda: record))
         return record
 
     def _keep_all(self, changes: Changes) -> None:

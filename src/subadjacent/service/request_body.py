@@ -6,7 +6,6 @@ Shapes: B rows, C channels.
 from __future__ import annotations
 
 import tempfile
-from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,9 +80,6 @@ def read_rows(
 ) -> RowBatch:
     """The rows of a body; ``folder`` takes a table while it is read."""
     kind = media_type.partition(";")[0].strip().lower()
-    if kind in (JSON, LINES, ""):
-        # editors and shells of Windows put a mark before text
-        body = body.removeprefix(BOM_UTF8)
     if kind in (JSON, ""):
         found = _records(_json(body, "the body"))
         return _in_order(_from_records(found, max_rows, max_columns))
@@ -142,7 +138,8 @@ def read_table(path: Path, *, max_rows: int) -> RowBatch:
 
 def _json(text: bytes, where: str) -> Any:
     try:
-        return read_json(text.decode())
+        # editors and shells of Windows put a mark before text
+        return read_json(text.decode("utf-8-sig"))
     except RepeatedKeyError as error:
         raise InputError.of(where, "must name every key of an object once", str(error)) from error
     except (ValueError, RecursionError) as error:
@@ -169,7 +166,7 @@ def _from_records(records: Any, max_rows: int, max_columns: int) -> RowBatch:
     left_out = tuple(name for name in names if name.strip().lower() in LABEL_NAMES)
     channels = tuple(name for name in names if name != time and name not in left_out)
     for name in channels:
-        _check_channel(name)
+        check_name("a channel's name", name, is_in_address=False)
     times, kind = None, TimeKind.none
     if time is not None:
         if any(time not in row for row in records):
@@ -238,22 +235,14 @@ def _check_count(count: int, most: int) -> None:
         raise InputError.of("rows", "must be at least one", "got none")
 
 
-def _check_channel(name: str) -> None:
-    """Refuse a name that cannot be shown; it may contain "/", as it is in no address."""
-    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
-        raise InputError.of(
-            "a channel's name",
-            f"must be 1 to {MAX_NAME_LENGTH} visible characters",
-            f"got {name[:50]!r}",
-        )
-
-
-def check_name(what: str, name: str) -> None:
+def check_name(what: str, name: str, *, is_in_address: bool = True) -> None:
     """Refuse a name that cannot be shown, or be part of an address."""
-    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or "/" in name:
+    has_slash = is_in_address and "/" in name
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or has_slash:
+        without = " without '/'" if is_in_address else ""
         raise InputError.of(
             what,
-            f"must be 1 to {MAX_NAME_LENGTH} visible characters without '/'",
+            f"must be 1 to {MAX_NAME_LENGTH} visible characters{without}",
             f"got {name[:50]!r}",
         )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import time as clock
+from collections.abc import Mapping
 
-from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.series import LiveSeries
+from subadjacent.service.settings import Retention
 from subadjacent.service.writer import Changes
 
 MAX_DELETED_ROWS = 5_000
@@ -25,23 +26,21 @@ DAY = 86_400.0
 class Sweeper:
     """Deletes old rows and alarms of some series in every call."""
 
-    def __init__(self, registry: SeriesRegistry) -> None:
-        self._registry = registry
-        self._rule = registry.settings.retention
+    def __init__(self, series: Mapping[str, LiveSeries], rule: Retention) -> None:
+        self._series, self._rule = series, rule
         self._turn: list[str] = []
 
     def __call__(self, changes: Changes) -> None:
         """Delete old rows and alarms of the next series."""
         if not self._turn:
-            self._turn = list(self._registry.series)
+            self._turn = list(self._series)
         some, self._turn = self._turn[:SERIES_AT_ONCE], self._turn[SERIES_AT_ONCE:]
         for name in some:
-            series = self._registry.series.get(name)
+            series = self._series.get(name)
             if series is not None:
-                self._sweep(changes, series)
+                self._sweep(changes.tables, series)
 
-    def _sweep(self, changes: Changes, series: LiveSeries) -> None:
-        tables = changes.tables
+    def _sweep(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
         oldest = series.oldest_row(tables)
         cutoff = oldest
         if self._rule.rows is not None:

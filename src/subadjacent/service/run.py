@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import resource
 import socket
 import sys
 from collections.abc import Callable
@@ -71,7 +72,7 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
 
 
 class _Server(uvicorn.Server):
-    """A server that disconnects event listeners before it waits for open requests."""
+    """A server that ends event streams, which never end by themselves, before it waits."""
 
     def __init__(self, config: uvicorn.Config, app: Guard) -> None:
         super().__init__(config)
@@ -79,17 +80,12 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End."""
-        for end in self._guard.ending:
-            end()
+        self._guard.app.state.registry.listeners.close()
         await super().shutdown(sockets)
 
 
 def _allow_files(connections: int) -> None:
     """Open as many files at a time as connections may need, where the system allows it."""
-    try:
-        import resource
-    except ImportError:
-        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + OTHER_FILES
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -100,26 +96,17 @@ def _allow_files(connections: int) -> None:
 def _bind(settings: Settings) -> socket.socket:
     host, port = settings.address
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        bound = socket.socket(family, kind)
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        bound = socket.create_server(
+            (host, port), family=family, backlog=BACKLOG, dualstack_ipv6=family == socket.AF_INET6
+        )
     except OSError as error:
-        raise _not_free(settings, error) from error
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            # a client that takes nothing any more is let go by the system after a minute
-            bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
-        bound.bind(address)
-        bound.listen(BACKLOG)
-    except OSError as error:
-        bound.close()
-        raise _not_free(settings, error) from error
+        # Python adds the address, which stands there already
+        why = str(error.strerror).partition(" (")[0]
+        raise InputError.of(
+            "listen", "must be an address that is free", f"{settings.listen}: {why}"
+        ) from error
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        # a client that takes nothing any more is let go by the system after a minute
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
     return bound
-
-
-def _not_free(settings: Settings, error: OSError) -> InputError:
-    return InputError.of(
-        "listen", "must be an address that is free", f"{settings.listen}: {error.strerror}"
-    )

@@ -65,15 +65,16 @@ class PushRecord(BaseModel):
 class CauseRecord(BaseModel):
     """A channel's part in an alarm."""
 
-    model_config = ConfigDict(extra="allow")
-
     channel: str
-    kind: str
-    sentence: str
-    seen: float | None
+    score: float | None
+    at: Time
     expected: float | None
+    seen: float | None
     low: float | None
     high: float | None
+    kind: str
+    sentence: str
+    partner: str | None = Field(None, description="The channel that it decoupled from.")
 
 
 class AlarmRecord(BaseModel):

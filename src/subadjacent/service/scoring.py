@@ -16,6 +16,7 @@ import time as clock
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -107,10 +108,10 @@ class ScoringProcess:
     def score(self, calls: Sequence[ScoreCall]) -> list[ScoredRows | Exception]:
         """Score rows of several series; a call that fails does not affect the others.
 
-        Streams learn while the results are written: the process goes on to that by itself.
+        Then streams learn, while the results are written and until the next rows come.
         """
         scored = self._submit(score, calls)
-        self._learning = self._submit(learn)
+        self._learn()
         return self._result(scored)
 
     def call(self, work: Callable[..., T], *args: Any) -> T:
@@ -131,16 +132,18 @@ class ScoringProcess:
         if self._pool is not None:
             self._submit(drop, key)
 
-    def learn(self) -> bool:
-        """Let streams learn for a moment; return whether there is more to learn."""
-        if self._learning is None or self._pool is None:
-            return False
-        try:
-            more = self._learning.result()
-        except BrokenProcessPool:
-            more = False
-        self._learning = self._submit(learn) if more else None
-        return more
+    def _learn(self) -> None:
+        # a process that has ended is told of by the next rows
+        with suppress(RuntimeError):
+            if (pool := self._pool) is not None:
+                self._learning = pool.submit(learn)
+                self._learning.add_done_callback(self._learn_on)
+
+    def _learn_on(self, done: Future[bool]) -> None:
+        # rows that came meanwhile have brought a call of their own
+        is_latest = done is self._learning and not done.cancelled()
+        if is_latest and done.exception() is None and done.result():
+            self._learn()
 
     def _submit(self, work: Callable[..., T], *args: Any) -> Future[T]:
         if self._pool is None:

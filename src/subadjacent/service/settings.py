@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
@@ -124,12 +125,10 @@ def read_settings(path: Path | None, **options: object) -> Settings:
     found = {} if path is None else read_toml(path)
     found |= {name: value for name, value in options.items() if value is not None}
     try:
-        settings = Settings.model_validate(found)
+        return Settings.model_validate(found)
     except ValidationError as error:
         where = "" if path is None else f"{path}: "
         raise InputError(where + first_fault(error, "docs/service.md")) from error
-    settings.check()
-    return settings
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -149,7 +148,7 @@ def first_fault(error: ValidationError, page: str, queries: Sequence[str] = ()) 
     if place[:1] == ["queries"] and len(place) > 1:
         place[1] = queries[int(place[1])]
     named = ".".join(str(part) for part in place if not str(part).startswith("function-"))
-    kind, message = found["type"], found["msg"].removeprefix("Value error, ")
+    kind, message = found["type"], rule_of(found)
     if kind == "missing":
         return f"{named} must be given" + (" (--prometheus URL)" if named == "prometheus" else "")
     if kind == "extra_forbidden":
@@ -157,7 +156,14 @@ def first_fault(error: ValidationError, page: str, queries: Sequence[str] = ()) 
     if kind == "value_error" and isinstance(found["input"], dict):
         # of several settings together: the sentence names them
         return f"{named}.{message}".lstrip(".")
+    # of a time or a rate, which has a name of its own there
     message = message.removeprefix("duration ").removeprefix("contamination ")
     shown = "got " not in message and "password" not in message
     came = f"; got {found['input']!r}" if shown else ""
-    return f"{named} {message[:1].lower()}{message[1:]}{came}"
+    return f"{named} {message}{came}"
+
+
+def rule_of(fault: Mapping[str, Any]) -> str:
+    """The rule that a value breaks, in our words: it "must be" what pydantic says it should."""
+    rule = str(fault["msg"]).removeprefix("Value error, ")
+    return re.sub("^(Input|String|Tuple|Value) should ", "must ", rule)

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import sqlite3
 import threading
 import time as clock
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from subadjacent.service.events import LiveEvent
 from subadjacent.service.problems import Refusal, refusal_of
 from subadjacent.service.scoring import ScoreCall, ScoredRows
 
 if TYPE_CHECKING:
     from subadjacent.service.pushes import Push
-    from subadjacent.service.registry import SeriesRegistry
 
 log = logging.getLogger(__name__)
 
@@ -47,43 +44,31 @@ MAX_GROUP_TASKS, MAX_GROUP_ROWS = 200, 2_000
 
 @dataclass(slots=True, eq=False)
 class Changes:
-    """The table changes of one task, and the events and callbacks that follow.
+    """The table changes of one task, and the callbacks that follow.
 
     ``touched`` are series whose state in memory must follow the tables. Once all is on disk,
-    ``events`` are sent to listeners and ``then`` is called in the event loop; ``undo`` is called if
-    the transaction fails.
+    ``then`` is called in the event loop.
     """
 
     tables: sqlite3.Connection
     touched: set[int] = field(default_factory=set)
-    events: list[LiveEvent] = field(default_factory=list)
     then: list[Callable[[], None]] = field(default_factory=list)
-    undo: list[Callable[[], None]] = field(default_factory=list)
 
     def add(self, other: Changes) -> None:
         """Take over the changes of another task."""
         self.touched |= other.touched
-        self.events += other.events
         self.then += other.then
-        self.undo += other.undo
 
 
 @dataclass(slots=True, eq=False)
 class Task:
-    """Queued work, or a push of rows, and the future of its result."""
+    """Queued work, such as to finish a push of rows, and the future of its result."""
 
     future: asyncio.Future[Any]
-    work: Callable[[Changes], Any] | Push
+    work: Callable[[Changes], Any]
     rows: int = 0
+    push: Push | None = None
     since: float = field(default_factory=clock.monotonic)
-    call: ScoreCall | None = None
-    scored: ScoredRows | Exception | None = None
-
-    def run(self, changes: Changes) -> Any:
-        """Do the work, or write the scored rows."""
-        if callable(self.work):
-            return self.work(changes)
-        return self.work.finish(changes, self.call, self.scored)
 
 
 Done = list[tuple[Task, Any, Refusal | None]]
@@ -91,17 +76,22 @@ Done = list[tuple[Task, Any, Refusal | None]]
 
 
 class Writer:
-    """The thread that runs all tasks that write to the tables."""
+    """The thread that runs all tasks that write to the tables.
+
+    ``undo`` reads touched series from the tables again; ``chore`` is done now and then.
+    """
 
     def __init__(
         self,
         tables: sqlite3.Connection,
-        owner: SeriesRegistry,
         *,
+        score: Callable[[Sequence[ScoreCall]], list[ScoredRows | Exception]],
+        undo: Callable[[set[int]], None],
+        chore: Callable[[Changes], None],
         max_rows: int,
-        max_seconds: float = math.inf,
+        max_seconds: float,
     ) -> None:
-        self._tables, self._owner = tables, owner
+        self._tables, self._score_calls, self._undo, self._chore = tables, score, undo, chore
         self._max_rows, self._max_seconds = max_rows, max_seconds
         self._loop = asyncio.get_running_loop()
         self._urgent: deque[Task] = deque()
@@ -144,7 +134,7 @@ class Writer:
 
     async def push(self, push: Push, rows: int, *, patient: bool = False) -> dict[str, Any]:
         """Score and write a push; return its record once committed."""
-        task = Task(self._loop.create_future(), push, rows)
+        task = Task(self._loop.create_future(), push.finish, rows, push)
         found: dict[str, Any] = await self._add(task, patient=patient)
         return found
 
@@ -182,7 +172,7 @@ class Writer:
                 self._write(group)
                 if len(group) > 1:
                     clock.sleep(max(0.0, began + GATHER_SECONDS - clock.monotonic()))
-            elif not self._learn():
+            else:
                 with self._wake:
                     if not self.tasks_waiting and not self._stopping:
                         self._wake.wait(CHORE_SECONDS)
@@ -190,7 +180,7 @@ class Writer:
             if clock.monotonic() >= last_chore + CHORE_SECONDS:
                 nobody = self._loop.create_future()
                 nobody.cancel()
-                self._write([Task(nobody, self._owner.do_chores)])
+                self._write([Task(nobody, self._chore)])
                 last_chore = clock.monotonic()
 
     def _next_group(self) -> list[Task]:
@@ -206,7 +196,7 @@ class Writer:
             # of what is patient, one task at a time
             for queue, most in ((self._urgent, MAX_GROUP_TASKS), (self._patient, 1)):
                 for _ in range(min(most, MAX_GROUP_TASKS - len(group), len(queue))):
-                    name = None if callable(queue[0].work) else queue[0].work.name
+                    name = None if queue[0].push is None else queue[0].push.name
                     may_join = name is None or names.isdisjoint((None, name))
                     if rows >= MAX_GROUP_ROWS or not may_join:
                         break
@@ -215,13 +205,6 @@ class Writer:
                     group.append(queue.popleft())
             self.rows_waiting -= rows
         return group
-
-    def _learn(self) -> bool:
-        try:
-            return self._owner.learn()
-        except Exception:
-            log.exception("streams could not learn")
-            return False
 
     def _write(self, group: list[Task]) -> None:
         """Run a group in one transaction, and answer it."""
@@ -237,43 +220,41 @@ class Writer:
         self._loop.call_soon_threadsafe(self._deliver, done, changes)
 
     def _score(self, group: list[Task], changes: Changes) -> None:
-        """Score the rows of all pushes in one call; each task gets its result or error."""
-        calls: dict[Task, ScoreCall] = {}
-        for task in group:
-            if callable(task.work):
-                continue
+        """Score the rows of all pushes in one call; each push gets its result or error."""
+        calls: dict[Push, ScoreCall] = {}
+        for push in (task.push for task in group if task.push is not None):
             try:
-                task.call = task.work.prepare(self._tables)
+                push.prepare(self._tables)
             except Exception as error:
-                task.scored = error
-            if task.call is not None:
-                calls[task] = task.call
+                push.scored = error
+            if push.call is not None:
+                calls[push] = push.call
         if not calls:
             return
         # whatever happens from here on, their streams may be ahead of the tables
         changes.touched |= {call.key for call in calls.values()}
         try:
-            scored = self._owner.score(list(calls.values()))
+            scored = self._score_calls(list(calls.values()))
         except Refusal as refusal:
             scored = [refusal] * len(calls)
-        for task, found in zip(calls, scored, strict=True):
-            task.scored = found
+        for push, found in zip(calls, scored, strict=True):
+            push.scored = found
 
     def _run_task(self, task: Task, group: Changes) -> tuple[Any, Refusal | None]:
         """Run one task; if it fails, undo only its own changes."""
         own = Changes(self._tables)
-        if task.call is not None:
-            own.touched.add(task.call.key)
+        if task.push is not None and task.push.call is not None:
+            own.touched.add(task.push.call.key)
         self._tables.execute("savepoint task")
         try:
-            result = task.run(own)
+            result = task.work(own)
         except sqlite3.Error:
             group.add(own)
             raise
         except Exception as error:
             self._tables.execute("rollback to task")
             self._tables.execute("release task")
-            self._undo(own)
+            self._undo(own.touched)
             refusal = refusal_of(error)
             if refusal.status == 500:
                 log.exception("a request failed")
@@ -292,15 +273,10 @@ class Writer:
         try:
             if self._tables.in_transaction:
                 self._tables.execute("rollback")
-            self._undo(changes)
+            self._undo(changes.touched)
         except Exception:
             log.exception("cannot reload series from the tables")
         return refusal
-
-    def _undo(self, changes: Changes) -> None:
-        for undo in changes.undo:
-            undo()
-        self._owner.undo(changes.touched, self._tables)
 
     def _deliver(self, done: Done, changes: Changes) -> None:
         for task, result, refusal in done:
@@ -311,6 +287,5 @@ class Writer:
                 task.future.set_result(result)
             else:
                 task.future.set_exception(refusal)
-        self._owner.publish(changes.events)
         for follow in changes.then:
             follow()

@@ -74,6 +74,13 @@ class AlarmRules:
         """Whether rows are counted."""
         return isinstance(self._rule(1.0), Quantile)
 
+    def decision(self, decision: Decision, entity: str | None, interval: float | None) -> Decision:
+        """A detector's decision on an entity, at the requested rate."""
+        if self.is_auto:
+            return decision
+        period = self.period(decision, entity, interval)
+        return decision.requesting(min(1 / period, 0.5), entity, of_rows=self.is_share_of_rows)
+
     def period(
         self, decision: Decision | None, entity: str | None, interval: float | None
     ) -> float:

@@ -18,19 +18,26 @@ from subadjacent.data.gaps import FilledRows
 from subadjacent.data.times import from_json, to_json
 from subadjacent.decision.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
 from subadjacent.decision.alarms import CONFIRMED, Alarm
+from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.final_events import FinalEvents
 from subadjacent.decision.machine import CLOSED, EventChange, EventMachine, OngoingEvent, open_rows
+from subadjacent.decision.permanent import ROWS_AFTER, PermanentShifts
 from subadjacent.decision.recent_rows import RecentBuffer, RecentRows
 from subadjacent.decision.severity import SILENT_SEVERITY, as_severity
-from subadjacent.decision.severity_stream import rows_until_settled
+from subadjacent.decision.severity_stream import (
+    RowEvents,
+    RowSeverity,
+    SeverityStream,
+    rows_until_settled,
+)
 from subadjacent.decision.silence_stream import SilenceTracker, SilentRows
 from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.methods.online.model import OnlineModel
 from subadjacent.methods.online.stream import OnlineStream
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.fitted_parts import FittedParts
-from subadjacent.streaming.rules import AlarmRules
+from subadjacent.streaming.rules import CLOSE_AFTER, AlarmRules
 
 Array = NDArray[np.float64]
 
@@ -86,6 +93,13 @@ class SeriesAssessor:
         self._fitted = fitted
         self.online = self._begin_online()
         self.machine = EventMachine(rules.close_after, only_new=True)
+        # severities of a model that looks back only; None of rows alone, and of provisional alarms
+        self._severities: SeverityStream | None = None
+        self._shifts = PermanentShifts()
+        if fitted is not None and fitted.final is None:
+            self._decide_by(fitted.decision)
+        # the contamination and the interval that the decision was made for
+        self._requested: tuple[Any, float | None] = "auto", None
         profiles = None if fitted is None else fitted.profiles
         self.final: FinalEvents | None = None
         if fitted is not None and fitted.final is not None:
@@ -97,6 +111,8 @@ class SeriesAssessor:
         self.recent = RecentBuffer(self._count, self._rows_behind)
         # events of final evidence, and the row at which each confirms an alarm
         self._final_events: list[tuple[int, OngoingEvent]] = []
+        # events that proved permanent and are not told yet
+        self._permanent: list[OngoingEvent] = []
         # numbers of closed alarms, and the row at which each is withdrawn if nothing confirms it
         self._unconfirmed: list[tuple[int, int]] = []
         # alarms that changed at a row with another change: told with the next row
@@ -107,6 +123,29 @@ class SeriesAssessor:
         if self._fitted is not None:
             model = self._fitted.online
         return model.stream(state, adapt_after=self.rules.adapt_after)
+
+    def _follow_request(self, interval: float | None) -> None:
+        """Decide by what is requested by now."""
+        rules, fitted = self.rules, self._fitted
+        requested = rules.contamination, interval if rules.by_time else None
+        if fitted is None or requested == self._requested:
+            return
+        self._requested = requested
+        decision = rules.decision(fitted.decision, self._entity, interval)
+        if self.final is not None:
+            self.final.decide_by(decision)
+        else:
+            self._decide_by(decision)
+
+    def _decide_by(self, decision: Decision) -> None:
+        """Decide on evidence that looks back only as a batch does."""
+        before, self._severities = self._severities, decision.stream(self._entity)
+        machine, self.machine = self.machine, decision.machine(tells_new=True)
+        self.machine.restore(machine.state())
+        if self.rules.close_after != CLOSE_AFTER:
+            self.machine.close_after = self.rules.close_after
+        if before is not None:
+            self._severities.restore(before.state())
 
     @property
     def _wait(self) -> int:
@@ -119,7 +158,7 @@ class SeriesAssessor:
     @property
     def _rows_behind(self) -> int:
         """Rows by which a row that is explained may lie behind the last one, at most."""
-        return self._wait + ROWS_AT_ONCE
+        return self._wait + ROWS_AT_ONCE + (0 if self._fitted is None else ROWS_AFTER)
 
     def _expect(self, events: Sequence[OngoingEvent]) -> None:
         self._final_events += [(event.last + self._wait, event) for event in events]
@@ -129,8 +168,11 @@ class SeriesAssessor:
         told = list(self._untold)
         if self.final is not None:
             self._expect(self.final.push(evidence) + self.final.end_segment())
-            due = [*(at for at, _ in self._final_events), *(at for at, _ in self._unconfirmed)]
-            told += self._settle(max(due, default=0), interval)
+            self._permanent += self.final.permanent(ends=True)
+        self._permanent += self._shifts.finish()
+        due = [at for at, _ in self._final_events] + [at for at, _ in self._unconfirmed]
+        due += [self._permanent_at(event) for event in self._permanent]
+        told += self._settle(max(due, default=0), interval)
         self._untold.clear()
         return told
 
@@ -150,6 +192,7 @@ class SeriesAssessor:
             they may depend on are due, so that answers do not depend on how rows are grouped.
         """
         count = len(span.starts)
+        self._follow_request(interval)
         if span.starts[0]:
             self.online.gap(int(span.skipped[0]))
         silent = self.silence.step(span.filled, span.starts)
@@ -160,11 +203,12 @@ class SeriesAssessor:
         evidence = self.online.push(span.filled.values, missing if missing.any() else None)
         by_channel = np.where(silent.missing, 0.0, evidence.by_channel)
         evidence = evidence._replace(by_channel=by_channel)
-        severity, is_high = self._severity(evidence, silent, interval)
+        severity, is_high, rows = self._severity(evidence, silent, interval)
         row, was_open = self.recent.count, self._is_open
         since = None if self.silence.all_speak else silent.since.max(axis=1)
         is_silent = None if since is None else np.asarray(silent.silent.any(axis=1))
         changes = self.machine.push(severity, is_high, since, is_silent)
+        self._find_shifts(rows, changes)
         alarmed = open_rows(was_open, changes, row, count)
         if self._counts_rows:
             alarmed &= is_high
@@ -184,8 +228,15 @@ class SeriesAssessor:
 
     def _severity(
         self, evidence: Evidence, silent: SilentRows, interval: float | None
-    ) -> tuple[Array, NDArray[np.bool_]]:
-        """Severity of what begins at each row, and the rows that keep an event going."""
+    ) -> tuple[Array, NDArray[np.bool_], RowSeverity | None]:
+        """Severity of what begins at each row, and the rows that keep an event going.
+
+        And where a batch decides alike, all that it knows of the rows.
+        """
+        if self._severities is not None:
+            score, flags = np.asarray(evidence.score), np.asarray(silent.silent.any(axis=1))
+            rows = self._severities.push(score, None, flags, RowEvents.of(evidence))
+            return rows.severity, rows.is_high, rows
         decision = None if self._fitted is None else self._fitted.decision
         period = self.rules.period(decision, self._entity, interval)
         assert evidence.log_period is not None
@@ -194,7 +245,15 @@ class SeriesAssessor:
         if not self.silence.all_speak:
             throughout = silent.silent.any(axis=1)
             severity = np.where(throughout, np.maximum(severity, SILENT_SEVERITY), severity)
-        return severity, evidence.goes_on | (severity >= 1)
+        return severity, evidence.goes_on | (severity >= 1), None
+
+    def _find_shifts(self, rows: RowSeverity | None, changes: Sequence[EventChange]) -> None:
+        """Note the permanent shifts that are known by some rows."""
+        if rows is not None:
+            events = [change.event for change in changes if change.state == CLOSED]
+            self._permanent += self._shifts.push(rows.shifted, rows.unlike, events)
+        elif self.final is not None:
+            self._permanent += self.final.permanent()
 
     def _told(self, severity: Array, silent: SilentRows) -> Array:
         """Severities as answered: silence is told at the row where it is known."""
@@ -208,7 +267,8 @@ class SeriesAssessor:
     ) -> dict[int, Alarm]:
         """The alarm that each row tells of, by row: at most one a row, the others with the next."""
         alarms: dict[int, Alarm] = {}
-        if not (changes or self._untold or self._final_events or self._unconfirmed):
+        waits = self._final_events or self._unconfirmed or self._permanent
+        if not (changes or self._untold or waits):
             return alarms
         by_row: dict[int, list[EventChange]] = {}
         for change in changes:
@@ -237,8 +297,7 @@ class SeriesAssessor:
             due = [event for at, event in self._final_events if at <= row]
             self._final_events = [(at, event) for at, event in self._final_events if at > row]
             for event in due:
-                exact = self._fitted is not None and self._fitted.decision.strongest is not None
-                changed += self.alarms.confirm(event, self.recent, interval, exact=exact)
+                changed += self.alarms.confirm(event, self.recent, interval)
         if self._unconfirmed and self._unconfirmed[0][0] <= row:
             waiting = [
                 (at, number)
@@ -251,7 +310,15 @@ class SeriesAssessor:
             ]
             kept = {number for _, number in self._unconfirmed}
             changed += [self.alarms.withdraw(number) for _, number in waiting if number not in kept]
+        # after all that may have confirmed them
+        for event in [one for one in self._permanent if self._permanent_at(one) <= row]:
+            self._permanent.remove(event)
+            changed += self.alarms.note_permanent(event, self.recent, interval)
         return changed
+
+    def _permanent_at(self, event: OngoingEvent) -> int:
+        """The row at which it is told that an event proved permanent."""
+        return event.last + self._wait + ROWS_AFTER + 1
 
     def _may_confirm(self, number: int) -> bool:
         """Whether an event of final evidence that is not told yet overlaps an alarm."""
@@ -378,7 +445,11 @@ class SeriesAssessor:
             "final_events": [[at, asdict(event)] for at, event in self._final_events],
             "unconfirmed": self._unconfirmed,
             "untold": [alarm_to_json(alarm, to_json) for alarm in self._untold],
+            "permanent": [asdict(event) for event in self._permanent],
         }
+        parts["shifts"], facts["shifts"] = self._shifts.state()
+        if self._severities is not None:
+            parts["severities"] = self._severities.state()
         if self.final is not None:
             parts["final"], facts["final"] = self.final.state()
         return join_names(parts), facts
@@ -395,6 +466,10 @@ class SeriesAssessor:
             (int(at), OngoingEvent(**event)) for at, event in facts["final_events"]
         ]
         self._unconfirmed = [(int(at), int(number)) for at, number in facts["unconfirmed"]]
+        self._permanent = [OngoingEvent(**event) for event in facts["permanent"]]
+        self._shifts.restore(parts["shifts"], facts["shifts"])
         self._untold = deque(alarm_from_json(alarm, from_json) for alarm in facts["untold"])
         if self.final is not None:
             self.final.restore(parts["final"], facts["final"])
+        if self._severities is not None:
+            self._severities.restore(parts["severities"])

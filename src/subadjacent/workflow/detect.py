@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from subadjacent.runtime import Watch, ignore
 from subadjacent.workflow.fit import TrainingRows, rows_to_fit_on
-from subadjacent.workflow.report import Fitted, build_page, warn_of_misfits
+from subadjacent.workflow.report import FileAssessment, Fitted
 from subadjacent.workflow.tables import ScoreColumns, alarm_table, keys_of, scores_table
 from subadjacent.workflow.writing import (
     check_output_place,
@@ -21,7 +21,7 @@ from subadjacent.workflow.writing import (
 
 if TYPE_CHECKING:
     from subadjacent.data.files import Columns, FileRows, Rows
-    from subadjacent.decision.alarms import Alarm
+    from subadjacent.detectors.alarms import Alarms
     from subadjacent.detectors.base import BaseDetector
 
 log = logging.getLogger(__name__)
@@ -31,12 +31,15 @@ class Findings(NamedTuple):
     """The alarms found in some rows, and the files that were written.
 
     ``misfits`` are the entities that the model no longer fits: alarms there say little.
+    ``warnings`` are the report's, the most important first; ``headline`` is the report's too.
     """
 
-    alarms: list[Alarm]
+    alarms: Alarms
     rows: int
     files: tuple[Path, ...]
-    misfits: tuple[str | None, ...] = ()
+    misfits: tuple[str | None, ...]
+    warnings: tuple[str, ...]
+    headline: str
 
 
 def detect(
@@ -46,6 +49,7 @@ def detect(
     *,
     title: str,
     training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
+    remarks: Sequence[str] = (),
     watch: Watch = ignore,
 ) -> Findings:
     """Fit on the first rows, assess all of them once, and write the findings to a folder.
@@ -63,6 +67,8 @@ def detect(
         Of the report.
     training
         Which rows to fit on.
+    remarks
+        Further warnings for the report; read once the rows are assessed.
     watch
         Called as work goes on.
     """
@@ -80,6 +86,7 @@ def detect(
         columns=rows.named,
         fitted=fitted.to_numpy(),
         notes=rows.notes,
+        remarks=remarks,
         save=detector.saveable,
         watch=watch,
     )
@@ -94,6 +101,7 @@ def write_findings(
     columns: Columns,
     fitted: Fitted = None,
     notes: Sequence[str] = (),
+    remarks: Sequence[str] = (),
     save: bool = False,
     watch: Watch = ignore,
 ) -> Findings:
@@ -101,27 +109,26 @@ def write_findings(
 
     ``save`` adds the model.
     """
-    assessment = detector.assess(file_rows.frame, watch=watch)
-    warn_of_misfits(assessment.misfits)
-    alarms = assessment.alarms()
-    judged = ScoreColumns.of(assessment)
+    from subadjacent.report.headline import headline
+    from subadjacent.report.text import warnings
+
+    found = FileAssessment(detector, file_rows, watch)
+    judged = ScoreColumns.of(found.assessment)
     table = scores_table(keys_of(file_rows.frame), judged, columns, file_rows.labels)
-    page = build_page(
-        detector,
-        assessment,
-        file_rows,
-        alarms,
-        title=title,
-        notes=notes,
-        fitted=fitted,
-        watch=watch,
-    )
+    page = found.page(title, notes, fitted, remarks)
     with whole_output(folder) as draft:
         if save:
             save_model(detector, draft / "model")
         files = [draft / name for name in ("scores.csv", "alarms.csv", "report.html")]
         write_table(table, files[0])
-        write_table(alarm_table(alarms), files[1])
+        write_table(alarm_table(found.alarms), files[1])
         write_text(page, files[2])
     written = tuple(folder / file.name for file in files)
-    return Findings(alarms, len(file_rows), written, tuple(assessment.misfits))
+    return Findings(
+        found.alarms,
+        len(file_rows),
+        written,
+        misfits=tuple(found.assessment.misfits),
+        warnings=tuple(warnings(detector, found.assessment, remarks)),
+        headline=headline(found.assessment, found.alarms),
+    )

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from subadjacent.data.files import ENTITY
 from subadjacent.data.inputs import read
 from subadjacent.data.series import common_interval
 from subadjacent.errors import InputError
 from subadjacent.evaluation.summary import alarms_with_controls, with_controls
-from subadjacent.workflow.tables import keys_of
+from subadjacent.workflow.tables import by_entity, keys_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +65,7 @@ def evaluate(
     else:
         flags = scores > threshold
     metrics: dict[str, Any] = with_controls(scores, file_rows.labels, flags, rng)
-    entities = _rows_by_entity(frame)
+    entities = [places for _, places, _ in by_entity(frame)]
     metrics["alarms"] = alarms_with_controls(
         [flags[rows] for rows in entities],
         [scores[rows] for rows in entities],
@@ -76,16 +74,6 @@ def evaluate(
         _interval(frame, score),
     )
     return metrics
-
-
-def _rows_by_entity(frame: pl.DataFrame) -> list[NDArray[np.intp]]:
-    """Places of the rows of each entity, in their order."""
-    if ENTITY not in frame.columns:
-        return [np.arange(len(frame))]
-    _, entity, counts = np.unique(
-        frame[ENTITY].to_numpy().astype(str), return_inverse=True, return_counts=True
-    )
-    return np.split(np.argsort(entity, kind="stable"), np.cumsum(counts)[:-1])
 
 
 def _interval(frame: pl.DataFrame, score: str) -> float | None:

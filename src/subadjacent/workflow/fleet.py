@@ -20,15 +20,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from subadjacent import durable
 from subadjacent.data.files import Columns, open_files
 from subadjacent.data.files.paths import STANDARD_INPUT, expand
-from subadjacent.errors import InputError, require_number
+from subadjacent.errors import InputError
 from subadjacent.runtime import Map, Progress, Watch, cores, ignore, over_processes
 from subadjacent.workflow.fit import TrainingRows
 from subadjacent.workflow.fleet_pack import FleetCounts, PackTask, give_up, sentence, work_on
-from subadjacent.workflow.fleet_tables import gather
 from subadjacent.workflow.packs import Pack, lay_out, packs_of_files
-from subadjacent.workflow.writing import check_writable, whole_file
+from subadjacent.workflow.writing import as_csv, check_folder, whole_file
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from subadjacent.data.files import Rows
     from subadjacent.detectors.base import BaseDetector
 
@@ -46,15 +47,10 @@ RUN, ROWS = "fleet.json", "rows"
 
 
 class FleetFindings(NamedTuple):
-    """The results of a fleet, and the files that hold them.
-
-    ``kept`` is the number of entities that stand out, where a false discovery rate was requested;
-    alarms are then theirs, and those of silent channels.
-    """
+    """The counts of a fleet, and the files that hold its results."""
 
     counts: FleetCounts
     files: tuple[Path, ...]
-    kept: int | None = None
 
 
 def fleet(
@@ -63,9 +59,7 @@ def fleet(
     folder: Path,
     *,
     columns: Columns = Columns(),  # noqa: B008 — frozen
-    time_format: str | None = None,
     training: TrainingRows = TrainingRows(),  # noqa: B008 — frozen
-    fdr: float | None = None,
     spread: Map = over_processes,
     watch: Watch = ignore,
 ) -> FleetFindings:
@@ -81,14 +75,10 @@ def fleet(
     folder
         Gets ``scores``, a Parquet file a pack; ``alarms.csv``; ``entities.csv``, with the results
         of each; and ``failures.csv``. If it holds part of the same run, that run is resumed.
-    columns, time_format
+    columns
         How the files are read (``open_files``).
     training
         Which rows of each entity to fit on.
-    fdr
-        Keep alarms of entities that stand out from all, so that at most this share of them is
-        normal (``scoring.discoveries``); None: those of all. It may be changed in a run that goes
-        on, or is done: packs are not made again for it.
     spread
         Works on the packs: on all cores, or on a cluster whose machines see the same folders.
     watch
@@ -100,16 +90,13 @@ def fleet(
         got = "standard input: write it to a file" if names else "none: name some"
         raise InputError(f"paths must name files; got {got}")
     detector.check()
-    if fdr is not None:
-        require_number("fdr", fdr, above=0, most=1)
-    check_writable(folder / RUN)
-    run = _fingerprint(detector, names, columns, time_format, training)
+    run = _fingerprint(detector, names, columns, training)
     with _reserved(folder, run):
-        first = _first_readable(names, columns, time_format)
+        first = _first_readable(names, columns)
         if first.entity is None:
             packs, rows = packs_of_files(names), first
         else:
-            rows = first if len(names) == 1 else open_files(names, columns, time_format=time_format)
+            rows = first if len(names) == 1 else open_files(names, columns)
             pieces = (folder / ROWS).resolve()
             packs = lay_out(rows, pieces, PACK_ROWS, CHUNK_ROWS, watch, by_length=True)
             training = _readable(training, rows)
@@ -119,7 +106,6 @@ def fleet(
                 detector,
                 training,
                 columns,
-                time_format,
                 rows.named,
                 folder.resolve(),
                 Path.cwd(),
@@ -127,18 +113,39 @@ def fleet(
             for pack in packs
         ]
         counts = _work_on_all(tasks, spread, _progress_of(packs, watch))
-        gathered = gather(tasks, folder, fdr)
+        for name in ("alarms", "entities"):
+            _join(tasks, name, folder / f"{name}.csv")
+        _join(tasks, "entities", folder / "failures.csv", _failures)
         shutil.rmtree(folder / ROWS, ignore_errors=True)
-    counts = counts._replace(alarms=gathered.alarms)
-    return FleetFindings(counts, (folder / "scores", *gathered.files), gathered.kept)
+    results = ("scores", "alarms.csv", "entities.csv", "failures.csv")
+    return FleetFindings(counts, tuple(folder / name for name in results))
 
 
-def _first_readable(names: Sequence[str], columns: Columns, time_format: str | None) -> Rows:
+def _join(
+    tasks: Sequence[PackTask],
+    table: str,
+    target: Path,
+    change: Callable[[pl.DataFrame], pl.DataFrame] = lambda part: part,
+) -> None:
+    """Append a table of all packs to a CSV file, one part in memory at a time."""
+    import polars as pl
+
+    with whole_file(target) as unfinished, unfinished.open("w", encoding="utf-8") as lines:
+        for number, task in enumerate(tasks):
+            part = change(pl.read_parquet(task.part(table)))
+            lines.write(as_csv(part, header=not number))
+
+
+def _failures(entities: pl.DataFrame) -> pl.DataFrame:
+    return entities.filter(entities["error"].is_not_null()).select("entity", "error")
+
+
+def _first_readable(names: Sequence[str], columns: Columns) -> Rows:
     """The first file that can be read; where none can, raise the first one's error."""
     errors: list[InputError] = []
     for name in names:
         try:
-            return open_files([name], columns, time_format=time_format)
+            return open_files([name], columns)
         except InputError as error:
             errors.append(error)
     raise errors[0]
@@ -215,7 +222,6 @@ def _fingerprint(
     detector: BaseDetector,
     names: Sequence[str],
     columns: Columns,
-    time_format: str | None,
     training: TrainingRows,
 ) -> dict[str, Any]:
     """A hash of what the results depend on: settings, and the files in their present state."""
@@ -232,7 +238,6 @@ def _fingerprint(
         "detector": type(detector).__name__,
         "parameters": parameters,
         "columns": json.loads(json.dumps(asdict(columns))),
-        "time_format": time_format,
         "training": asdict(training),
         "files": len(names),
         "files_sha256": files.hexdigest(),
@@ -244,12 +249,8 @@ def _reserved(folder: Path, run: dict[str, Any]) -> Iterator[None]:
     """Reserve a folder for a new run or to resume its run; refuse others."""
     path = folder / RUN
     if not path.exists():
-        contents = sorted(file.name for file in folder.iterdir()) if folder.exists() else []
-        if any(not name.startswith(".") for name in contents):
-            raise InputError(
-                f"{folder} must be new, or hold a fleet; it holds {', '.join(contents[:3])}: "
-                f"name another folder"
-            )
+        rule = "must be a new folder, or hold a fleet"
+        check_folder(folder, rule, lambda name: name.startswith("."))
         with whole_file(path) as unfinished:
             unfinished.write_text(json.dumps(run, indent=1))
     with durable.opened(path) as handle:

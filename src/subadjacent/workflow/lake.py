@@ -23,7 +23,7 @@ from subadjacent.workflow.packs import Pack, lay_out, read_pieces
 from subadjacent.workflow.report import warn_of_misfits
 from subadjacent.workflow.score import CHUNK_ROWS, scored, unseen_entities, warn_of_unseen
 from subadjacent.workflow.tables import scores_table
-from subadjacent.workflow.writing import check_writable, whole_file, write_table
+from subadjacent.workflow.writing import check_folder, whole_file, write_table
 
 if TYPE_CHECKING:
     from subadjacent.data.files import Rows
@@ -69,16 +69,10 @@ class ScoreTask:
 
 def check_place(output: Path) -> None:
     """Refuse a folder that holds anything but scores that were not finished."""
-    rule = f"{output} must be a new or an empty folder, or hold scores that were not finished"
-    remedy = "name another, or delete it"
-    if output.is_file():
-        raise InputError(f"{rule}; it is a file: {remedy}")
-    names = sorted(file.name for file in output.iterdir()) if output.is_dir() else []
-    if COMPLETE in names:
-        raise InputError(f"{rule}; it holds finished ones: {remedy}")
-    if foreign := [name for name in names if not UNFINISHED.fullmatch(name)]:
-        raise InputError(f"{rule}; it holds {foreign[0]!r}: {remedy}")
-    check_writable(output)
+    rule = "must be a new or an empty folder, or hold scores that were not finished"
+    if (output / COMPLETE).exists():
+        raise InputError(f"{output} {rule}; it holds finished ones: name another, or delete it")
+    check_folder(output, rule, lambda name: UNFINISHED.fullmatch(name) is not None)
 
 
 def score_lake(

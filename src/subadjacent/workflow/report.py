@@ -15,8 +15,6 @@ from subadjacent.workflow.writing import write_text
 
 if TYPE_CHECKING:
     from subadjacent.data.files import FileRows, Rows
-    from subadjacent.decision.alarms import Alarm
-    from subadjacent.detectors.assessment import Assessment
     from subadjacent.detectors.base import BaseDetector
 
 log = logging.getLogger(__name__)
@@ -25,18 +23,62 @@ Fitted = NDArray[np.bool_] | None
 """Which rows were fitted on, one value a row; None where none of them were."""
 
 
+class FileAssessment:
+    """A detector's one assessment of the rows of files: its alarms, and the page about it."""
+
+    def __init__(self, detector: BaseDetector, rows: FileRows, watch: Watch = ignore) -> None:
+        self.detector, self.rows, self._watch = detector, rows, watch
+        self.assessment = detector.assess(rows.frame, watch=watch)
+        self.alarms = self.assessment.alarms()
+        warn_of_misfits(self.assessment.misfits)
+
+    def page(
+        self,
+        title: str,
+        notes: Sequence[str] = (),
+        fitted: Fitted = None,
+        remarks: Sequence[str] = (),
+    ) -> str:
+        """The page, with metrics beside those of a random score where there are labels.
+
+        Rows that were fitted on are left out of the metrics. ``remarks`` are further warnings.
+        """
+        from subadjacent.evaluation.summary import with_controls
+        from subadjacent.report.page import page
+
+        assessment, labels = self.assessment, self.rows.labels
+        facts = {"Read as": "; ".join(notes)} if notes else {}
+        judged = np.ones(len(self.rows), dtype=bool) if fitted is None else ~fitted
+        if fitted is not None:
+            facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
+        metrics = None
+        if labels is not None and judged.any():
+            scores = assessment.scores.to_numpy()[judged]
+            alarmed = assessment.anomalous.to_numpy()[judged]
+            with uncounted("comparing with labels", self._watch):
+                metrics = with_controls(scores, labels[judged], alarmed, np.random.default_rng(0))
+            if fitted is not None:
+                facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
+        return page(
+            self.detector,
+            assessment,
+            title=title,
+            alarms=self.alarms,
+            labels=labels,
+            fitted=fitted,
+            metrics=metrics,
+            facts=facts,
+            remarks=remarks,
+            watch=self._watch,
+        )
+
+
 def report(
     detector: BaseDetector, rows: Rows, page: Path, *, title: str, watch: Watch = ignore
 ) -> None:
     """Assess the rows of files once with a fitted detector, and write the page about them."""
-    file_rows = rows.whole(labels="take")
-    assessment = detector.assess(file_rows.frame, watch=watch)
-    alarms = assessment.alarms()
-    warn_of_misfits(assessment.misfits)
-    text = build_page(
-        detector, assessment, file_rows, alarms, title=title, notes=rows.notes, watch=watch
-    )
-    write_text(text, page)
+    found = FileAssessment(detector, rows.whole(labels="take"), watch)
+    write_text(found.page(title, rows.notes), page)
 
 
 def warn_of_misfits(entities: Sequence[str | None]) -> None:
@@ -45,48 +87,3 @@ def warn_of_misfits(entities: Sequence[str | None]) -> None:
         from subadjacent.report.text import misfits
 
         log.warning("%s", "\n".join(misfits(entities)))
-
-
-def build_page(
-    detector: BaseDetector,
-    assessment: Assessment,
-    file_rows: FileRows,
-    alarms: Sequence[Alarm],
-    *,
-    title: str,
-    notes: Sequence[str] = (),
-    fitted: Fitted = None,
-    watch: Watch = ignore,
-) -> str:
-    """The page, with metrics beside those of a random score where there are labels.
-
-    Rows that were fitted on are left out of the metrics.
-    """
-    from subadjacent.evaluation.summary import with_controls
-    from subadjacent.report.page import page
-
-    facts = {"Read as": "; ".join(notes)} if notes else {}
-    judged = np.ones(len(file_rows), dtype=bool) if fitted is None else ~fitted
-    if fitted is not None:
-        facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
-    metrics = None
-    if file_rows.labels is not None and judged.any():
-        scores = assessment.scores.to_numpy()[judged]
-        alarmed = assessment.anomalous.to_numpy()[judged]
-        with uncounted("comparing with labels", watch):
-            metrics = with_controls(
-                scores, file_rows.labels[judged], alarmed, np.random.default_rng(0)
-            )
-        if fitted is not None:
-            facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
-    return page(
-        detector,
-        assessment,
-        title=title,
-        alarms=alarms,
-        labels=file_rows.labels,
-        fitted=fitted,
-        metrics=metrics,
-        facts=facts,
-        watch=watch,
-    )

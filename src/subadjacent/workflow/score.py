@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.files import ENTITY, FileRows
+from subadjacent.data.files import FileRows
 from subadjacent.data.files.rows import joined_labels
 from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, joined_scores
 from subadjacent.runtime import Progress, Watch, ignore
 from subadjacent.showing import listed
 from subadjacent.workflow.packs import group
 from subadjacent.workflow.report import warn_of_misfits
-from subadjacent.workflow.tables import ScoreColumns, keys_of, scores_table
+from subadjacent.workflow.tables import ScoreColumns, by_entity, keys_of, scores_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,7 +91,7 @@ def _score_in_parts(
     done = 0
     for chunk in chunks:
         kept.append(FileRows(keys_of(chunk.frame), chunk.labels))
-        for name, places, frame in _by_entity(chunk.frame):
+        for name, places, frame in by_entity(chunk.frame):
             if name not in entities:
                 entities[name] = _EntityScores(PiecewiseScorer(detector, least=MIN_ROWS))
             entities[name].push(frame, done + places)
@@ -182,20 +182,6 @@ def _put(judged: ScoreColumns, places: NDArray[np.intp], judgement: RowDecisions
     judged.scores[places] = judgement.scores
     judged.normalized[places] = judgement.severity
     judged.anomalous[places] = judgement.anomalous
-
-
-def _by_entity(
-    frame: pl.DataFrame,
-) -> list[tuple[str | None, NDArray[np.intp], pl.DataFrame]]:
-    """Name, places in the frame and rows of every entity."""
-    if ENTITY not in frame.columns:
-        return [(None, np.arange(len(frame)), frame)]
-    place = "\x00place"  # no file has such a column
-    numbered = frame.with_row_index(place)
-    return [
-        (str(group[ENTITY][0]), group[place].to_numpy().astype(np.intp), group.drop(place))
-        for group in numbered.partition_by(ENTITY, maintain_order=True)
-    ]
 
 
 def warn_of_unseen(unseen: list[str]) -> None:

@@ -12,18 +12,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.files import ENTITY, TIME
+from subadjacent.detectors.alarms import COLUMN_TYPES, alarm_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
     from subadjacent.data.files import Columns
     from subadjacent.decision.alarms import Alarm
+    from subadjacent.decision.decision import RowDecisions
     from subadjacent.detectors.assessment import Assessment
 
 
 def keys_of(frame: pl.DataFrame) -> pl.DataFrame:
     """The time and entity of every row, where a frame has them."""
     return frame.select([name for name in (TIME, ENTITY) if name in frame.columns])
+
+
+def by_entity(
+    frame: pl.DataFrame,
+) -> list[tuple[str | None, NDArray[np.intp], pl.DataFrame]]:
+    """Name, places in the frame and rows of every entity."""
+    if ENTITY not in frame.columns:
+        return [(None, np.arange(len(frame)), frame)]
+    place = "\x00place"  # no file has such a column
+    numbered = frame.with_row_index(place)
+    return [
+        (str(rows[ENTITY][0]), rows[place].to_numpy().astype(np.intp), rows.drop(place))
+        for rows in numbered.partition_by(ENTITY, maintain_order=True)
+    ]
 
 
 class ScoreColumns(NamedTuple):
@@ -38,6 +54,15 @@ class ScoreColumns(NamedTuple):
         """Take them from an assessment of a frame, of one entity or many."""
         columns = (assessment.scores, assessment.normalized_scores, assessment.anomalous)
         return cls(*(column.to_numpy() for column in columns))
+
+    @classmethod
+    def joined(cls, judgements: Sequence[RowDecisions]) -> ScoreColumns:
+        """Take them from the decisions on several series whose rows follow each other."""
+        columns = zip(
+            *((judged.scores, judged.severity, judged.anomalous) for judged in judgements),
+            strict=True,
+        )
+        return cls(*map(np.concatenate, columns))
 
 
 def scores_table(
@@ -74,38 +99,20 @@ def scores_table(
     return kept.hstack(series) if kept.width else pl.DataFrame(series)
 
 
-def alarm_table(alarms: Sequence[Alarm]) -> pl.DataFrame:
-    """One row an alarm; the channels that caused it in one column, the worst first."""
+def alarm_table(alarms: Sequence[Alarm], *, with_entity: bool = False) -> pl.DataFrame:
+    """One row an alarm; the channels that caused it in one column, the worst first.
+
+    Entities have a column where an alarm has one, or ``with_entity`` says so.
+    """
     import polars as pl
 
-    rows = [
-        {
-            "entity": alarm.entity,
-            "start": str(_as_json(alarm.start)),
-            "end": str(_as_json(alarm.end)),
-            "peak": str(_as_json(alarm.peak)),
-            "rows": alarm.duration,
-            "repeat": alarm.repeat,
-            "permanent": alarm.permanent,
-            "severity": round(alarm.severity, 3),
-            "channel": alarm.causes[0].channel,
-            "seen": alarm.causes[0].seen,
-            "expected": alarm.causes[0].expected,
-            "channels": " ".join(cause.channel for cause in alarm.causes),
-            "kind": alarm.kind,
-            "sentence": alarm.sentence,
-            "view": alarm.view,
-        }
-        for alarm in alarms
-    ]
-    schema = {
-        "entity": pl.String, "start": pl.String, "end": pl.String, "peak": pl.String,
-        "rows": pl.Int64, "repeat": pl.Int64, "permanent": pl.Boolean, "severity": pl.Float64,
-        "channel": pl.String, "seen": pl.Float64, "expected": pl.Float64, "channels": pl.String,
-        "kind": pl.String, "sentence": pl.String, "view": pl.String,
-    }  # fmt: skip
-    table = pl.DataFrame(rows, schema=schema)
-    return table if any(alarm.entity for alarm in alarms) else table.drop("entity")
+    columns = alarm_columns(alarms)
+    for name in ("start", "end", "peak"):
+        columns[name] = [str(_as_json(place)) for place in columns[name]]
+    columns["severity"] = [round(severity, 3) for severity in columns["severity"]]
+    table = pl.DataFrame(columns, schema={name: kind or str for name, kind in COLUMN_TYPES.items()})
+    with_entity |= any(alarm.entity for alarm in alarms)
+    return table if with_entity else table.drop("entity")
 
 
 def alarm_record(alarm: Alarm, misfits: Sequence[str | None] = ()) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,18 +59,19 @@ def check_output_place(folder: Path) -> None:
     """Refuse a folder that cannot be replaced, or holds anything not written by ``detect``."""
     from subadjacent.detectors.folder import check_place
 
-    if folder.exists():
-        if not folder.is_dir():
-            raise InputError(f"{folder} must be a folder; it is a file: name another folder")
-        names = (file.name for file in folder.iterdir())
-        foreign = sorted(name for name in names if not name.startswith(".") and not is_output(name))
-        if foreign:
-            raise InputError(
-                f"{folder} must be new, or hold nothing but what was written by detect; "
-                f"it holds {', '.join(foreign[:3])}: name another folder, or one within it"
-            )
-        durable.check_replaceable(folder, "the output folder")
-        check_place(folder / "model")
+    rule = "must be a new folder, or hold nothing but what was written by detect"
+    check_folder(folder, rule, lambda name: name.startswith(".") or is_output(name))
+    durable.check_replaceable(folder, "the output folder")
+    check_place(folder / "model")
+
+
+def check_folder(folder: Path, rule: str, ours: Callable[[str], bool]) -> None:
+    """Refuse a folder for results that is a file, holds files of others, or cannot be written."""
+    names = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
+    foreign = [name for name in names if not ours(name)]
+    if foreign or folder.is_file():
+        held = f"holds {', '.join(foreign[:3])}" if foreign else "is a file"
+        raise InputError(f"{folder} {rule}; it {held}: name another folder, or one within it")
     check_writable(folder)
 
 
@@ -123,9 +124,9 @@ def write_table(table: pl.DataFrame, path: Path) -> None:
             raise _unwritable(path, error) from error
 
 
-def as_csv(table: pl.DataFrame) -> str:
+def as_csv(table: pl.DataFrame, *, header: bool = True) -> str:
     """A table as the text of a CSV file."""
-    return _guarded(table).write_csv()
+    return _guarded(table).write_csv(include_header=header)
 
 
 def _guarded(table: pl.DataFrame) -> pl.DataFrame:

@@ -24,7 +24,7 @@ def opened(tmp_path: Path):  # type: ignore[no-untyped-def]
             path.write_text(content)
         else:
             pl.DataFrame(content).write_parquet(path)
-        return open_files([str(path)], Columns(time=time), **options)
+        return open_files([str(path)], Columns(time=time, **options))
 
     return load
 

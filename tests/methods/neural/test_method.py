@@ -53,10 +53,10 @@ def test_what_is_usual_is_that_of_held_out_rows(plant: Plant) -> None:
 
 def test_usual_errors_are_the_channels_mean_squares_on_held_out_windows(plant: Plant) -> None:
     model = model_of(SubAdjacentMethod(**SMALL), TrainSeries(plant.train))
-    scaled = model.entity.scaler.apply(plant.train)
+    scaled = model.scaler.apply(plant.train)
     windows = torch.from_numpy(np.stack([scaled[at : at + 20] for at in range(800, 981, 10)]))
     with torch.no_grad():
-        errors = (model.entity.network(windows).values - windows).square().mean(dim=(0, 1))
+        errors = (model.network(windows).values - windows).square().mean(dim=(0, 1))
     np.testing.assert_allclose(model.calibration.errors, errors, rtol=1e-4)
 
 
@@ -70,8 +70,8 @@ def test_entities_share_the_network_and_have_scales_of_their_own(plant: Plant) -
     one, other = models.of("a"), models.of("b")
     assert isinstance(one, NeuralModel)
     assert isinstance(other, NeuralModel)
-    assert one.entity.network is other.entity.network
-    np.testing.assert_allclose(other.entity.scaler.deviation, 100 * one.entity.scaler.deviation)
+    assert one.network is other.network
+    np.testing.assert_allclose(other.scaler.deviation, 100 * one.scaler.deviation)
     near = {"rtol": 1e-3, "atol": 1e-4}
     rows = plant.test[:100]
     np.testing.assert_allclose(one.assess(rows).score, other.assess(100 * rows + 7).score, **near)
@@ -87,36 +87,13 @@ def test_a_packed_fleet_comes_back_with_one_network(kind: Any, plant: Plant) -> 
     models = method.fit(series, CPU).models
     state = method.pack(models)
     weights = [name for name in state.arrays if name.startswith("network.")]
-    assert len(weights) == len(models.pooled.entity.network.state_dict())
+    assert len(weights) == len(models.pooled.network.state_dict())
     again = method.unpack(state, 4, ["1", "2", "5"])
     for entity in ("1", "5", None):
         was, now = models.of(entity), again.of(entity)
         np.testing.assert_array_equal(was.assess(plant.test).score, now.assess(plant.test).score)
         assert now.history == was.history
-    assert again.of("1").entity.network is again.of("5").entity.network
-
-
-def test_a_network_can_be_trained_and_kept_without_a_score(plant: Plant) -> None:
-    """As a method does that wants residuals alone."""
-    method = SubAdjacentMethod(**SMALL)
-    trained = method.train([TrainSeries(plant.train)], CPU)
-    entity = trained.networks.pooled
-    residuals = entity.residuals(plant.test)
-    expected = method.fit([TrainSeries(plant.train)], CPU).models.pooled.assess(plant.test).expected
-    scaled = entity.scaler.apply(plant.test) - entity.scaler.apply(expected)
-    np.testing.assert_allclose(residuals, scaled, atol=1e-4)
-    assert trained.held_out.nonzero()[0].tolist() == list(range(800, 1000))
-    again = method.restore_network(entity.state(), 4)
-    np.testing.assert_array_equal(again.residuals(plant.test), residuals)
-
-
-def test_one_series_without_a_name_is_packed_too(plant: Plant) -> None:
-    method = SubAdjacentMethod(**SMALL)
-    models = method.fit([TrainSeries(plant.train)], CPU).models
-    again = method.unpack(method.pack(models), 4, [])
-    np.testing.assert_array_equal(
-        models.pooled.assess(plant.test).score, again.pooled.assess(plant.test).score
-    )
+    assert again.of("1").network is again.of("5").network
 
 
 def _weights(arrays: dict[str, Any], _facts: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from subadjacent.data.scaling import Scaler
 from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.methods.neural.method import NeuralMethod
-from subadjacent.methods.neural.model import Calibration, EntityNetwork, NeuralModel
+from subadjacent.methods.neural.model import Calibration, NeuralModel
 from subadjacent.methods.neural.paper_score import PaperScore
 from subadjacent.methods.neural.transformers import SubAdjacentMethod
 from subadjacent.networks.network import Network, WindowEvidence
@@ -63,9 +63,10 @@ class LevelMethod(NeuralMethod):
 def toy(window: int = 2, stride: int = 2, **others: Any) -> NeuralModel:
     """Expects 10 and 20: the centre of its scale, whose unit is 2 and 5."""
     scaler = Scaler(np.array([10.0, 20.0]), np.array([2.0, 5.0]))
-    entity = EntityNetwork(Level(LevelConfig(2)), scaler, window, stride)
     usual = Calibration(0.5, np.array([0.5]), np.array([0.999, 3.999]))
-    return replace(NeuralModel(entity, usual, PaperScore(0.0, dynamic="none")), **others)
+    paper = PaperScore(0.0, dynamic="none")
+    model = NeuralModel(Level(LevelConfig(2)), scaler, window, stride, usual, paper)
+    return replace(model, **others)
 
 
 ROWS = np.array([[10.0, 20.0], [12.0, 20.0], [10.0, 40.0]])
@@ -101,11 +102,7 @@ def test_rows_go_through_the_network_once() -> None:
     model = toy()
     model.assess(np.zeros((7, 2)))
     # three windows of two rows, and one at the end
-    assert model.entity.network.passes == 4
-
-
-def test_residuals_are_what_the_expectation_leaves_in_units() -> None:
-    np.testing.assert_allclose(toy().entity.residuals(ROWS), [[0, 0], [1, 0], [0, 4]])
+    assert model.network.passes == 4
 
 
 @pytest.mark.parametrize(
@@ -138,26 +135,6 @@ def fitted(method: NeuralMethod, rows: np.ndarray) -> NeuralModel:
     return model
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"temperature": 5.0, "dynamic": "trailing"},
-        {"scoring_stride": 7, "smoothing": 4},
-        {"temperature": 5.0, "dynamic": "printed", "scoring_stride": 10},
-    ],
-    ids=str,
-)
-def test_a_score_depends_on_the_rows_within_reach_alone(rows: np.ndarray, settings: Any) -> None:
-    model = fitted(SubAdjacentMethod(**SMALL, **settings), rows)
-    whole = model.assess(rows[:300]).score
-    before, after, every = model.reach
-    assert after is not None
-    for row in (130, 147, 161):
-        first = max(row - before, 0) // every * every
-        part = model.assess(rows[first : row + after + 1]).score
-        assert part[row - first] == pytest.approx(whole[row], rel=1e-3)
-
-
 def test_the_network_learns_what_it_can(rows: np.ndarray) -> None:
     shifted = np.concatenate([rows[:800] + 3, rows[800:]])
     model = fitted(LevelMethod(window=20, epochs=5, learning_rate=0.05, batch_size=8), shifted)
@@ -169,15 +146,15 @@ def test_the_network_learns_what_it_can(rows: np.ndarray) -> None:
 
 def test_attention_is_that_of_the_window_that_scores_the_row(rows: np.ndarray) -> None:
     model = fitted(SubAdjacentMethod(**SMALL), rows)
-    first, matrix = model.entity.attention_around(rows[:50], 37)
+    first, matrix = model.attention_around(rows[:50], 37)
     assert first == 20
     assert matrix.shape == (20, 20)
     np.testing.assert_allclose(matrix.sum(axis=1), 1, rtol=1e-4)
     # the last window is moved back from the grid
-    assert model.entity.attention_around(rows[:50], 49)[0] == 30
-    assert model.entity.attention_around(rows[:7], 5)[0] == 0
+    assert model.attention_around(rows[:50], 49)[0] == 30
+    assert model.attention_around(rows[:7], 5)[0] == 0
 
 
 def test_a_network_without_attention_says_so() -> None:
     with pytest.raises(InputError, match="Level has no attention to look at"):
-        toy().entity.attention_around(ROWS, 0)
+        toy().attention_around(ROWS, 0)

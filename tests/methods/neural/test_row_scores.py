@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from subadjacent.core.band import Band
@@ -156,20 +154,6 @@ def test_overlapping_windows_are_averaged(
     )
     assert points.by_channel is not None
     np.testing.assert_allclose(points.by_channel.mean(axis=1), points.traces["error"], **near)
-
-
-@given(st.integers(WINDOW, 40), st.integers(1, 20), st.sampled_from([2, 5, WINDOW]))
-def test_scores_in_complete_windows_stay_when_rows_come(
-    model: SubAdjacentTransformer, n: int, more: int, stride: int
-) -> None:
-    series = walk(n + more)
-
-    def scores(rows: int) -> np.ndarray:
-        return judged(model, stacked(TrainSeries(series.values[:rows])), 5.0, stride).score
-
-    # rows that no window to come will cover
-    settled = (n - WINDOW) // stride * stride + stride
-    np.testing.assert_allclose(scores(n + more)[:settled], scores(n)[:settled], rtol=1e-4)
 
 
 @pytest.mark.parametrize(("at_once", "batches"), [(1, [1] * 5), (16, [2, 2, 1]), (1000, [5])])

@@ -68,15 +68,3 @@ def test_what_was_counted_is_restored() -> None:
     other.restore(tails.counts)
     at = np.array([[1.0, 9.0]])
     assert (other.surprise(at) == tails.surprise(at)).all()
-
-
-def test_values_of_the_first_traces_alone_leave_the_others_as_they_are() -> None:
-    values = np.random.default_rng(2).exponential(size=(200, 3))
-    tails, fewer = HillTails(3), HillTails(2)
-    tails.learn(values, ONES(200), 1.0)
-    last = tails.counts[2].copy()
-    fewer.learn(values[:, :2], ONES(200), 1.0)
-    for each in (tails, fewer):
-        each.learn(values[:50, :2], ONES(50), 0.9)
-    assert (tails.counts[2] == last).all()
-    assert (tails.surprise(values[:, :2]) == fewer.surprise(values[:, :2])).all()

@@ -169,17 +169,6 @@ def test_without_the_local_rhythm_another_one_says_what_to_expect(
     np.testing.assert_array_equal(fitted.assess(rows).expected, wanted)
 
 
-def test_states_alone_are_judged_by_no_other_row_before_scores_are_averaged() -> None:
-    fitted, rows = model(0, ("state",)), given(300, seed=2)
-    other = rows.copy()
-    other[:150] += 30
-    before, after = fitted.assess(rows), fitted.assess(other)
-    np.testing.assert_allclose(after.traces["state"][150:], before.traces["state"][150:], rtol=1e-4)
-    # averages over 60 rows
-    np.testing.assert_allclose(after.score[209:], before.score[209:], rtol=1e-4)
-    assert after.score[208] > before.score[208]
-
-
 # ---- how far a score looks
 
 
@@ -258,9 +247,3 @@ def test_nothing_beyond_the_reach_changes_a_score(lookahead: int | str) -> None:
     before, after = fitted.assess(rows).score, fitted.assess(other).score
     np.testing.assert_allclose(after[row], before[row], rtol=1e-4)
     assert not np.allclose(after[row - 100], before[row - 100], rtol=1e-3)
-
-
-def test_an_average_blurs_an_event_and_a_causal_one_does_so_later_only() -> None:
-    assert model().blur == 60
-    assert model(30).blur == 60
-    assert model(0).blur == 0

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from methods.views.combining import Rows, waves
-from subadjacent.decision.view_facts import FORECASTING, VIEWS
-from subadjacent.methods.views.fit import fit_views
+from methods.views.combining import waves
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.fit_view import ViewFit, ViewResiduals, fit_view
 from subadjacent.methods.views.residual_scale_fit import (
     AssessedRows,
@@ -74,15 +73,6 @@ def test_many_entities_at_once_are_each_as_alone(
         assert len(found.parts) == len(parts_of(name))
 
 
-def test_each_has_the_scale_of_its_own_noise() -> None:
-    calm, wild = fit_view("level", [left(0), left(1)], FULL, sample_of(left(0)))
-    ratio = wild.view.alone.squares[0] / calm.view.alone.squares[0]
-    # twice the size, four times the square
-    assert ratio == pytest.approx([4, 4, 4], rel=0.5)
-    assert calm.view.alone.floor == FULL.own_floor
-    assert calm.view.across.floor == FULL.related_floor
-
-
 @pytest.mark.parametrize("name", FORECASTING)
 def test_a_view_of_no_row_is_what_would_be_learned_of_none(name: str) -> None:
     nothing = left(0, (50, 60), slice(0, 0))
@@ -118,26 +108,3 @@ def test_its_ridge_is_kept() -> None:
     nothing = left(0, (40,), slice(0, 0))._replace(ridge=sides.ridge)
     (found,) = fit_view("slow rhythm", [nothing], FULL, sample_of(nothing))
     assert found.view.ridge is sides.ridge
-
-
-@pytest.mark.parametrize("settings", [FULL, ViewSettings(lookahead=0, views=("rhythm", "shape"))])
-@pytest.mark.parametrize("lengths", [(100,), (220,), (90, 130)])
-def test_views_of_many_entities_are_each_as_alone(
-    settings: ViewSettings, lengths: tuple[int, ...]
-) -> None:
-    entities: list[list[Rows]] = [
-        [waves(rows, seed=10 * seed + rows) for rows in lengths] for seed in range(3)
-    ]
-    for parts, found in zip(entities, fit_views(entities, settings), strict=True):
-        (alone,) = fit_views([parts], settings)
-        assert list(found.entity.forecasting) == list(alone.entity.forecasting)
-        assert list(found.entity.novelty) == list(alone.entity.novelty)
-        assert list(found.entity.forecasting) == [
-            name for name in VIEWS if name in FORECASTING and name in settings.names
-        ]
-        for a, b in zip(found.unseen, alone.unseen, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
-        np.testing.assert_allclose(
-            found.entity.weights.typical, alone.entity.weights.typical, rtol=1e-6
-        )
-        assert found.independent == pytest.approx(alone.independent)

@@ -105,24 +105,6 @@ def test_the_strongest_channel_is_in_units_of_its_own_normal_values_by_hand() ->
     assert len(kept.strongest) <= 505
 
 
-def test_the_strongest_channel_of_held_out_rows_and_of_new_ones_agree() -> None:
-    found = fit(series(3000))
-    assert found.strongest is not None
-    (held_out,) = found.strongest
-    model = found.models.pooled
-    fresh = model.assess(series(3000, seed=5).values).strongest
-    assert fresh is not None
-    for share in (0.5, 0.9, 0.99):
-        assert np.quantile(fresh, share) == pytest.approx(np.quantile(held_out, share), rel=0.35)
-    # it does not depend on quiet channels beside one that jumps, and is not averaged over rows
-    rows = series(600, seed=6).values
-    rows[300, 1] += 30.0
-    strongest = model.assess(rows).strongest
-    assert strongest is not None
-    assert strongest.argmax() == 300
-    assert strongest[300] > 5 * np.delete(strongest, slice(240, 361)).max()
-
-
 def slow_unit(scores: Floats) -> float:
     """The definition read aloud: the score at 99 of 100 of the way up the normal ones."""
     level = level_folds(scores, 5, 60)
@@ -142,47 +124,6 @@ def test_units_are_the_definition(count: int) -> None:
     assert found.unit == pytest.approx(unit)
     np.testing.assert_allclose(found.scores, level_folds(scores, 5, 60) / unit)
     np.testing.assert_allclose(found.held_out, found.scores[outlier_free(found.scores, 60)])
-
-
-@as_they_are
-def test_outliers_set_no_unit_but_are_scored() -> None:
-    spoiled = np.tile(EVEN, 20)
-    spoiled[700:760] = 500.0
-    found = own_unit([spoiled], FULL)
-    assert found.unit == pytest.approx(0.99, abs=0.01)
-    assert found.scores.shape == spoiled.shape
-    assert found.scores[730] == pytest.approx(level_folds(spoiled, 5, 60)[730] / found.unit)
-    assert found.scores[730] > 400
-    assert found.held_out.max() < 2
-
-
-@as_they_are
-def test_a_fold_that_scores_high_for_its_anomalies_sets_no_unit() -> None:
-    spoiled = np.tile(EVEN, 20)
-    # the fourth of five folds, and what made others calmer than it
-    spoiled[1212:1616] *= 3
-    spoiled[1400:1420] = 500.0
-    found = own_unit([spoiled], FULL)
-    assert found.unit == pytest.approx(0.99, abs=0.03)
-    assert found.held_out.max() < 1.1
-    # a row three times as high as its like elsewhere scores about the same as those
-    assert found.scores[1300] == pytest.approx(spoiled[1300] / 3 / 0.99, rel=0.05)
-    # and anomalies stay what they are
-    assert found.scores[1410] > 100
-
-
-@as_they_are
-def test_an_entity_that_nothing_surprised_has_the_least_unit() -> None:
-    found = own_unit([np.zeros(50)], FULL)
-    assert found.unit == LEAST
-    assert not found.scores.any()
-
-
-@as_they_are
-def test_a_scale_of_all_scores_cancels() -> None:
-    scores = np.random.default_rng(1).gamma(3.0, size=400)
-    one, other = (own_unit([factor * scores], FULL).scores for factor in (1.0, 37.0))
-    np.testing.assert_allclose(one, other)
 
 
 @as_they_are
@@ -234,14 +175,6 @@ def test_every_entity_has_the_model_that_it_would_have_alone() -> None:
     assert len(found.held_out) <= 2100
 
 
-def test_an_entity_is_judged_by_its_own_model() -> None:
-    found = fit(*different())
-    rows = series(400, seed=7).values
-    own, other = (found.models.of(name).assess(rows).score for name in ("fast", "slow"))
-    assert np.median(own) < 1
-    assert np.median(other) > 2 * np.median(own)
-
-
 def test_strangers_are_judged_on_the_scale_of_all_entities() -> None:
     """The pooled model is learned on the scale that it will be used with."""
     some = different()
@@ -255,23 +188,6 @@ def test_strangers_are_judged_on_the_scale_of_all_entities() -> None:
     unseen = ViewsModel(FULL, scaler, views, unit, by_channel)
     assert same(found.models.of("stranger"), unseen)
     assert found.models.of(None) is found.models.pooled
-
-
-def test_what_is_like_some_entity_is_hardly_an_anomaly_to_the_pooled_model() -> None:
-    some = [series(900, f"{n}", seed=n, size=1.0 + n, level=50.0 * n) for n in range(3)]
-    found = fit(*some)
-    for number in range(3):
-        rows = series(300, seed=10 + number, size=1.0 + number, level=50.0 * number).values
-        score = found.models.of("stranger").assess(rows).score
-        assert np.median(score) < 1
-        rows[150:170] += 40.0
-        assert found.models.of("stranger").assess(rows).score[150:170].min() > score.max()
-
-
-def test_a_single_series_without_a_name_has_one_model() -> None:
-    found = fit(series(300))
-    assert dict(found.models.by_entity) == {}
-    assert isinstance(found.models.pooled, ViewsModel)
 
 
 def test_a_single_named_series_has_the_pooled_model_too() -> None:
@@ -314,12 +230,6 @@ def test_more_channels_than_can_be_held_against_each_other_are_refused_at_once()
     with pytest.raises(InputError, match=r"at most 2,000 channels.*got 2,001: fit groups"):
         fit(wide, run=Runtime(watch=seen.append))
     assert seen == []
-
-
-def test_as_many_channels_as_are_allowed_are_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subadjacent.methods.views.method.MAX_CHANNELS", 2)
-    rng = np.random.default_rng(0)
-    assert len(fit(TrainSeries(rng.normal(size=(90, 2)))).scores[0]) == 90
 
 
 def test_entities_may_be_fitted_elsewhere_and_come_out_the_same(

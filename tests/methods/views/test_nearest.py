@@ -25,12 +25,6 @@ def test_three_references_on_a_line_by_hand() -> None:
     assert squares.tolist() == [1.0, 2.25, 2.25, 0.0, 4.0, 89.0**2]
 
 
-def test_a_corner_of_a_triangle_by_hand() -> None:
-    squares, which = nearest(np.array([[3.0, 4.0]]), np.array([[9.0, 9.0], [0.0, 0.0]]))
-    assert squares.tolist() == [25.0]
-    assert which.tolist() == [1]
-
-
 def test_of_references_that_are_equal_the_first_counts() -> None:
     references = np.array([[5.0, 5.0], [1.0, 2.0], [1.0, 2.0]])
     squares, which = nearest(np.array([[1.0, 2.0], [1.0, 3.0]]), references)
@@ -66,37 +60,12 @@ def test_nearest_is_the_definition(
     assert squares.shape == which.shape == (count,)
 
 
-@pytest.mark.parametrize("size", [0.0, 1e-3, 1.0, 60.0])
-def test_a_point_met_again_is_at_no_distance_and_none_is_negative(size: float) -> None:
-    references = (size * np.random.default_rng(0).normal(size=(300, 12))).astype(np.float32)
-    squares = nearest(references, references).squares
-    assert squares.min() >= 0
-    assert squares.max() <= 1e-6 * np.square(references).sum(axis=1).max()
-
-
 def test_references_of_half_precision_are_compared_in_full() -> None:
     references = np.random.default_rng(1).normal(size=(40, 16)).astype(np.float16)
     points = np.random.default_rng(2).normal(size=(9, 16))
     plain, half = nearest(points, references.astype(np.float64)), nearest(points, references)
     np.testing.assert_array_equal(half.which, plain.which)
     np.testing.assert_allclose(half.squares, plain.squares, rtol=2e-3)
-
-
-def test_no_more_distances_are_held_than_fit_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work and memory: the least of all distances is looked for once, some points at a time."""
-    sizes: list[int] = []
-
-    class Counting(np.ndarray):
-        def argmin(self, *args: object, **options: object) -> object:
-            sizes.append(self.size)
-            return np.asarray(self).argmin(*args, **options)  # type: ignore[call-overload]
-
-    monkeypatch.setattr("subadjacent.methods.views.nearest.TABLE", 100)
-    take = np.ascontiguousarray
-    monkeypatch.setattr(np, "ascontiguousarray", lambda *a, **o: take(*a, **o).view(Counting))
-    nearest(np.zeros((95, 2)), np.ones((10, 2)))
-    assert max(sizes) <= 100
-    assert sum(sizes) == 95 * 10
 
 
 # ---- rows from all over

@@ -160,12 +160,6 @@ def test_the_surprise_of_some_rows_is_that_of_the_segment() -> None:
             np.testing.assert_allclose(found, unseen(fit, number)[first:last], atol=1e-12)
 
 
-def test_white_noise_is_usual_less_and_less_the_more_it_is_averaged() -> None:
-    noise = np.random.default_rng(0).normal(size=(100_000, 1))
-    squares = channel_fit([noise]).scale.squares[:, 0]
-    np.testing.assert_allclose(squares, [1 / scale for scale in SCALES], rtol=0.05)
-
-
 def test_some_of_many_rows_tell_which_spread_is_rare(monkeypatch: pytest.MonkeyPatch) -> None:
     noise = np.random.default_rng(0).normal(size=(20_000, 2))
     every = channel_fit([noise[:7001], noise[7001:]])
@@ -203,39 +197,3 @@ def test_a_single_row_is_held_against_itself() -> None:
     row = np.array([[1.0, 3.0]])
     for fit in (channel_fit([row], 0), joint_fit([row], 0)):
         np.testing.assert_allclose(unseen(fit), whole(fit.scale, row, 0))
-
-
-def test_rows_are_held_against_what_is_usual_in_others() -> None:
-    residuals = np.full((1000, 1), 0.1)
-    residuals[600:800] = 5.0
-    fit = channel_fit([residuals])
-    found, seen = unseen(fit), whole(fit.scale, residuals)
-    # a fold that is like no other: to all rows together, itself among them, it is less of one
-    assert found[700, 0] > seen[700, 0] + 1
-    assert found[100, 0] == pytest.approx(seen[100, 0], abs=0.01)
-
-
-def test_more_spread_counts_whatever_the_sign() -> None:
-    rng = np.random.default_rng(2)
-    scale = channel_fit([rng.normal(size=(5000, 1))]).scale
-    calm, restless = (size * rng.choice([-1.0, 1.0], size=(400, 1)) for size in (1.0, 3.0))
-    more = whole(scale, restless) - whole(scale, calm)
-    # nine times the usual square, over what one row in a hundred has
-    assert more[SPREAD:-SPREAD].min() > SPREAD_WEIGHT * math.log(9 / 1.8)
-
-
-def test_many_channels_out_a_little_count_for_more_and_one_far_out_for_less() -> None:
-    rng = np.random.default_rng(1)
-    normal = rng.normal(size=(4000, 20))
-    rows = joint_fit([normal]).scale
-    alone = channel_fit([normal]).scale.indifferent_to_spread()
-    many, one = rng.normal(size=(400, 20)), rng.normal(size=(400, 20))
-    many[200:220] *= 2.5
-    one[200:220, 0] += 200
-
-    def more(residuals: Floats, scale: Any) -> float:
-        each = whole(scale, residuals).mean(axis=1)
-        return float(each[200:220].mean() - each[:150].mean())
-
-    assert more(many, rows) > 2 * more(many, alone) > 0
-    assert more(one, alone) > 2 * more(one, rows) > 0

@@ -49,12 +49,6 @@ def test_rows_ahead_are_shared_out_over_the_steps_by_hand(
     assert ViewSettings(lookahead=lookahead).ahead == shares
 
 
-@pytest.mark.parametrize("lookahead", [0, 1, 4, 5, 14, 15, 16, 39])
-def test_the_steps_together_look_as_far_ahead_as_allowed(lookahead: int) -> None:
-    shares = ViewSettings(lookahead=lookahead).ahead
-    assert sum(rows for rows in shares if rows is not None) == lookahead
-
-
 @pytest.mark.parametrize(
     ("lookahead", "wanted"),
     [

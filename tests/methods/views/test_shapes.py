@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-import subadjacent.methods.views.fit_shapes as module
 from methods.views.combining import Floats, Rows, combined, novelty, waves
 from reproduce.cases import case
 from subadjacent.data.scaling import fit_scalers
@@ -28,9 +25,9 @@ from subadjacent.methods.views.fit_shapes import (
     grains,
     z_normalised,
 )
-from subadjacent.methods.views.nearest import nearest, spread_out
+from subadjacent.methods.views.nearest import spread_out
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.shapes import FLAT, POINTS, ShapesOfLength, ShapeView
+from subadjacent.methods.views.shapes import POINTS, ShapesOfLength, ShapeView
 from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.ridge.band import FAR_CLIP
 
@@ -97,31 +94,6 @@ def test_windows_are_the_definition(extra: int, grain: int) -> None:
     assert points.shape == wanted.shape
     np.testing.assert_allclose(points, wanted, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(deviations, wanted_deviations, rtol=1e-6, atol=1e-9)
-
-
-def test_the_distance_of_two_windows_is_about_twice_what_is_missing_to_correlation_one() -> None:
-    rng = np.random.default_rng(1)
-    one, other = 9 * rng.normal(size=(2, 16))
-    distance = np.square(z_normalised(one, 1).points - z_normalised(other, 1).points).sum()
-    assert distance == pytest.approx(2 * (1 - np.corrcoef(one, other)[0, 1]), rel=0.01)
-
-
-@pytest.mark.parametrize(("shift", "size"), [(0.0, 3.0), (-4.0, 1.0), (100.0, 20.0)])
-def test_a_shape_does_not_change_when_it_is_shifted_or_scaled(shift: float, size: float) -> None:
-    values = 2 * np.sin(np.arange(200) / 9)
-    plain = z_normalised(values, 4).points
-    moved = z_normalised(shift + size * values, 4).points
-    # but for the floor, which holds smaller ones back a little
-    np.testing.assert_allclose(moved, plain, atol=0.02)
-    np.testing.assert_allclose(z_normalised(shift + values, 4).points, plain, atol=1e-6)
-
-
-def test_noise_on_a_flat_line_is_no_shape() -> None:
-    noise = 0.02 * np.random.default_rng(2).normal(size=400)
-    points, deviations = z_normalised(noise, 1)
-    # any two of them are about as far from each other as from nothing
-    assert np.square(points).sum(axis=1).max() < 0.02
-    assert deviations.max() < FLAT / 2
 
 
 # ---- lengths
@@ -383,16 +355,6 @@ def test_a_channel_takes_part_if_it_moves_in_half_of_its_windows(
     assert (fit_shapes([rows], CYCLE, None) is not None) == there
 
 
-def test_what_a_channel_without_shapes_does_counts_for_nothing() -> None:
-    rows = np.column_stack([waves(900), waves(900)[:, 0] > 0]).astype(np.float32)
-    shapes = fit(rows).view
-    other = rows.copy()
-    other[:, 3] = np.random.default_rng(1).normal(size=900)
-    found, wanted = novelty(shapes, other), novelty(shapes, rows)
-    np.testing.assert_array_equal(found.rows, wanted.rows)
-    assert not found.values[:, 3].any()
-
-
 # ---- properties
 
 
@@ -410,26 +372,6 @@ def test_a_window_met_again_is_no_surprise_and_another_shape_of_this_size_is() -
     assert found.values[:250].max() < 0.3
     # it names the channel, and leaves the other as it was
     assert found.values[:, 1].max() < 0.3
-
-
-def test_references_met_again_are_at_no_distance() -> None:
-    for length in view().lengths:
-        for references in length.references.astype(np.float32):
-            assert nearest(references, references).squares.max() < 1e-5
-
-
-def test_noise_on_a_flat_line_is_no_surprise() -> None:
-    flat = (5 + 0.02 * np.random.default_rng(1).normal(size=(300, 3))).astype(np.float32)
-    other = (5 + 0.02 * np.random.default_rng(2).normal(size=(300, 3))).astype(np.float32)
-    one, two = novelty(view(), flat), novelty(view(), other)
-    # whichever noise it is
-    np.testing.assert_allclose(one.rows, two.rows, atol=0.1)
-
-
-def test_levels_of_windows_do_not_matter() -> None:
-    rows = waves(400, seed=3)
-    plain, shifted = novelty(view(), rows), novelty(view(), rows + np.float32(2))
-    np.testing.assert_allclose(shifted.rows, plain.rows, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("lookahead", [None, 0, 30])
@@ -464,64 +406,6 @@ def test_reach_by_hand() -> None:
     assert ShapeView((of_length(6), of_length(4)), None).every == 12
 
 
-@pytest.mark.parametrize("lookahead", [None, 0, 30])
-def test_reach_is_no_farther_than_it_must_be(lookahead: int | None) -> None:
-    """Some row's score changes when the last row within its reach does."""
-    shapes = view(lookahead)
-    before, after = shapes.reach
-    # the last three rows are in no window of 64 rows
-    rows = waves(303, seed=5)
-    plain = novelty(shapes, rows).rows
-    edge = {"before": False, "after": False}
-    for row in (0, 1, 150, 151, 152, 153, 301, 302):
-        for side, at in (("before", row - before), ("after", row + after)):
-            if 0 <= at < len(rows):
-                other = rows.copy()
-                other[at] += 6
-                edge[side] |= bool(novelty(shapes, other).rows[row] != plain[row])
-    assert edge == {"before": True, "after": True}
-
-
-def test_held_out_windows_share_no_row_with_their_references(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rows = waves(800, seed=7)[:, :1]
-    met: list[tuple[Any, Any]] = []
-
-    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
-        met.append((points, references))
-        return nearest(points, references)
-
-    monkeypatch.setattr(module, "nearest", spy)
-    fit(rows)
-    assert len(met) == 10
-    for number, (judged, references) in enumerate(met):
-        grain = 1 if number < 5 else 4
-        every = z_normalised(rows[:, 0], grain).points
-        numbers = [
-            np.abs(every[None] - some[:, None]).max(axis=2).argmin(axis=1)
-            for some in (judged, references)
-        ]
-        assert np.abs(numbers[0][:, None] - numbers[1]).min() >= 16 * grain
-        assert (numbers[0] % grain == 0).all()
-
-
-def test_a_fold_unlike_the_others_says_nothing_of_itself() -> None:
-    rng = np.random.default_rng(3)
-    rows = np.sin(np.arange(2000) / 10)[:, None] + 0.1 * rng.normal(size=(2000, 1))
-    plain = fit(rows.astype(np.float32)).unseen[0]
-    other = rows.copy()
-    other[900:1100] = rng.normal(size=(200, 1))
-    strange = fit(other.astype(np.float32)).unseen[0]
-    assert np.median(strange[920:1080]) > 5 * np.median(plain[920:1080])
-
-
-def test_training_rows_are_not_much_farther_than_rows_to_come() -> None:
-    found = fit(waves(4000))
-    fresh = novelty(found.view, waves(2000, seed=1)).rows
-    assert 0.9 < np.median(found.unseen[0]) / np.median(fresh) < 1.5
-
-
 def test_references_are_bounded_and_of_all_phases_and_two_fits_are_identical() -> None:
     rows = waves(6000, seed=8)[:, :2]
     first, again = fit(rows), fit(rows)
@@ -532,23 +416,6 @@ def test_references_are_bounded_and_of_all_phases_and_two_fits_are_identical() -
         np.testing.assert_array_equal(one.references, other.references)
         np.testing.assert_array_equal(one.usual, other.usual)
     np.testing.assert_array_equal(first.unseen[0], again.unseen[0])
-
-
-def test_distances_grow_no_faster_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_REFERENCES", 50)
-    distances: list[int] = []
-
-    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
-        distances.append(len(points) * len(references))
-        return nearest(points, references)
-
-    monkeypatch.setattr(module, "nearest", spy)
-    for count in (1000, 2000, 4000):
-        distances.clear()
-        fit(waves(count))
-        # three channels; a window for each row, and for each fourth
-        most = 3 * 50 * (count + count // 4)
-        assert 0.6 * most < sum(distances) <= most
 
 
 # ---- what it is there for

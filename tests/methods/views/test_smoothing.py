@@ -42,17 +42,6 @@ def test_rows_that_are_alike_tie() -> None:
     assert len(set(smoothed(rows, 1, 0))) == 1
 
 
-@pytest.mark.parametrize("lookahead", [0, 1, 5])
-def test_a_score_looks_no_further_ahead_than_allowed(lookahead: int) -> None:
-    rows = np.random.default_rng(0).exponential(size=200)
-    other = rows.copy()
-    other[101 + lookahead :] += 1
-    before, after = (smoothed(one, 20, lookahead) for one in (rows, other))
-    np.testing.assert_allclose(after[:101], before[:101], atol=1e-6)
-    other[100 + lookahead] += 1
-    assert smoothed(other, 20, lookahead)[100] > before[100]
-
-
 @pytest.mark.parametrize("chunk", [7, CHUNK])
 @pytest.mark.parametrize(("smoothing", "lookahead"), [(1, None), (2, 0), (20, 3), (20, None)])
 def test_explanations_are_averages_as_squares(

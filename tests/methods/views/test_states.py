@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-import subadjacent.methods.views.states as module
 from methods.views.combining import Floats, Rows, combined, waves
 from reproduce.cases import case
 from subadjacent.data.scaling import fit_scalers
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.fit import fit_views
-from subadjacent.methods.views.nearest import nearest
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.smoothing import smoothed
 from subadjacent.methods.views.states import (
@@ -32,7 +29,7 @@ from subadjacent.methods.views.states import (
     along,
     fit_states,
 )
-from subadjacent.ridge.axes import CLIP, FoldSums, RowSums
+from subadjacent.ridge.axes import CLIP, FoldSums
 from subadjacent.ridge.band import FAR_CLIP
 
 
@@ -72,12 +69,6 @@ def test_a_distance_that_does_not_matter_is_told_by_the_floor_by_hand() -> None:
     plane = replace(two_channels([[0, 0]], [0.0]), floor=0.5)
     found = plane.novelty(np.array([[3, 0]], dtype=np.float32))
     assert found.rows == pytest.approx(math.log(1 + (4.5 / 0.5 / 3) ** 2) / 2)
-
-
-def test_a_state_in_a_sparse_region_need_not_be_odd() -> None:
-    same_distance = np.array([[0, 2], [9, 2]], dtype=np.float32)
-    dense, sparse = two_channels([[0, 0], [9, 0]], [0.1, 5.0]).novelty(same_distance).rows
-    assert dense > 20 * sparse
 
 
 def test_values_far_out_are_cut_and_axes_turn_rows() -> None:
@@ -223,93 +214,10 @@ def test_a_state_met_again_is_no_surprise_and_a_new_combination_is_one() -> None
     assert closed > 100 * both
 
 
-def test_a_channel_that_makes_the_state_is_named() -> None:
-    rows = np.column_stack([waves(2000), waves(2000)[:, 0]])
-    states = fit(rows).view
-    broken = rows[500:501].copy()
-    broken[0, 2] += 6.0
-    values = states.novelty(broken).values[0]
-    assert values.argmax() == 2
-    assert values[2] > 3 * np.delete(values, 2).max()
-
-
-@pytest.mark.parametrize("copies", [1, 3, 5])
-def test_channels_share_what_their_row_comes_to_times_their_number_but_ten_at_most(
-    copies: int,
-) -> None:
-    train, fresh = (
-        np.concatenate([waves(600, seed=seed + number) for number in range(copies)], axis=1)
-        for seed in (0, 10)
-    )
-    found = fit(train).view.novelty(3 * fresh)
-    assert found.rows.min() >= 0
-    assert found.values.min() >= 0
-    total = min(3 * copies, 10) * found.rows
-    np.testing.assert_allclose(found.values.sum(axis=1), total, rtol=1e-4)
-    if copies <= 3:
-        # as residuals do: the mean over channels is the row's
-        np.testing.assert_allclose(found.values.mean(axis=1), found.rows, rtol=1e-4)
-
-
 def test_a_row_at_a_reference_blames_no_channel() -> None:
     plane = two_channels([[0, 0], [4, 0]], [0.5, 0.5])
     found = plane.novelty(np.array([[4.0, 0.0]], dtype=np.float32))
     assert found.values.tolist() == [[0.0, 0.0]]
-
-
-def test_a_row_is_judged_by_itself() -> None:
-    rows = waves(400, seed=6)
-    whole = view().novelty(rows)
-    for first, last in ((0, 1), (7, 150), (399, 400)):
-        part = view().novelty(rows[first:last])
-        np.testing.assert_allclose(part.rows, whole.rows[first:last], rtol=1e-4, atol=1e-6)
-        np.testing.assert_allclose(part.values, whole.values[first:last], rtol=1e-3, atol=1e-5)
-
-
-def test_held_out_rows_meet_no_reference_within_the_guard(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # rows tell their own number: along the first axis
-    number = np.arange(1000, dtype=np.float32)
-    parts = [np.column_stack([number, np.zeros(1000)]).astype(np.float32) / 200]
-    monkeypatch.setattr(RowSums, "axes", lambda _: np.eye(2, dtype=np.float32))
-    met: list[tuple[Any, Any]] = []
-
-    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
-        met.append(tuple(np.round(200 * one[:, 0]).astype(int) for one in (points, references)))
-        return nearest(points, references)
-
-    monkeypatch.setattr(module, "nearest", spy)
-    fit_states(parts, FoldSums(parts))
-    assert [len(rows) for rows, _ in met] == [200] * 5
-    for rows, references in met:
-        apart = np.abs(rows[:, None] - references).min()
-        assert apart >= GUARD
-        # and no more than that is left out
-        assert len(references) == 1000 - 200 - (1 if 0 in rows or 999 in rows else 2) * (GUARD - 1)
-
-
-def test_a_row_s_own_fold_does_not_say_what_is_usual_of_it() -> None:
-    rows = np.random.default_rng(2).normal(size=(1000, 3)).astype(np.float32)
-    sums = FoldSums([rows])
-    plain = fit_states([rows], sums)
-    # a fifth of the rows as far from all others as from each other: to themselves nothing new
-    other = rows.copy()
-    other[400:600] *= 3
-    spread = fit_states([other], sums)
-    assert plain is not None
-    assert spread is not None
-    assert np.median(spread.unseen[0][400:600]) > 10 * np.median(plain.unseen[0][400:600])
-    # but it is usual from now on
-    assert np.median(spread.view.usual) > 2 * np.median(plain.view.usual)
-
-
-def test_training_rows_are_not_much_farther_than_rows_to_come() -> None:
-    """They are held against four fifths of the references, which what is usual allows for."""
-    rng = np.random.default_rng(4)
-    found = fit(rng.normal(size=(4000, 3)).astype(np.float32))
-    fresh = found.view.novelty(rng.normal(size=(2000, 3)).astype(np.float32)).rows
-    assert 0.8 < np.median(found.unseen[0]) / np.median(fresh) < 1.25
 
 
 def test_references_are_bounded_and_two_fits_are_identical() -> None:
@@ -320,21 +228,6 @@ def test_references_are_bounded_and_two_fits_are_identical() -> None:
     np.testing.assert_array_equal(first.view.references, again.view.references)
     np.testing.assert_array_equal(first.view.usual, again.view.usual)
     np.testing.assert_array_equal(first.unseen[0], again.unseen[0])
-
-
-def test_distances_grow_no_faster_than_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_REFERENCES", 100)
-    distances: list[int] = []
-
-    def spy(points: NDArray[Any], references: NDArray[Any]) -> Any:
-        distances.append(len(points) * len(references))
-        return nearest(points, references)
-
-    monkeypatch.setattr(module, "nearest", spy)
-    for count in (1000, 2000, 4000):
-        distances.clear()
-        fit(waves(count))
-        assert sum(distances) <= 100 * count
 
 
 # ---- what it is there for

@@ -109,14 +109,6 @@ def test_the_score_may_be_averaged_over_any_number_of_rows(smoothing: int) -> No
     assert_exact(in_parts(fitted.stream(), rows, 50), fitted.assess(rows))
 
 
-def test_views_that_know_nothing_score_0() -> None:
-    # a single channel has no states
-    fitted, rows = model(1, 0, ("state",)), odd_rows(40, 1, seed=2)
-    found = in_parts(fitted.stream(), rows, 9)
-    assert_exact(found, fitted.assess(rows))
-    assert not found.score.any()
-
-
 @pytest.mark.parametrize("lookahead", LOOKAHEADS)
 def test_a_row_is_final_as_soon_as_the_rows_that_it_looks_at_have_come(
     lookahead: int | str,
@@ -133,12 +125,6 @@ def test_a_row_is_final_as_soon_as_the_rows_that_it_looks_at_have_come(
         assert stream.given >= taken - after
     if lookahead == 0:
         assert stream.given == 600
-
-
-def test_a_causal_stream_has_nothing_waiting() -> None:
-    stream = model(3, 0).stream()
-    stream.push(spoiled(100, 3))
-    assert len(stream.waiting().score) == len(stream.finish().score) == 0
 
 
 def test_looking_at_what_waits_changes_nothing() -> None:
@@ -232,13 +218,3 @@ def test_a_stop_at_any_row_changes_no_score(lookahead: int | str) -> None:
     parts += [stream.push(row[None]) for row in rows[540:600]]
     found = joined([*parts, in_parts(stream, rows[600:], 300)])
     np.testing.assert_array_equal(found.score, all_at_once(5, lookahead, 900).score)
-
-
-def test_what_waits_may_be_looked_at_row_by_row() -> None:
-    fitted, rows = model(5, "full"), spoiled(640, 5)
-    stream = fitted.stream(explained=False)
-    parts = [stream.push(rows[:620])]
-    for row in range(620, 640):
-        parts.append(stream.push(rows[row : row + 1]))
-        found = joined([*parts, stream.waiting()]).score
-        np.testing.assert_array_equal(found, fitted.assess(rows[: row + 1]).score)

@@ -10,7 +10,7 @@ from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.forecasts import Forecasts
 from subadjacent.methods.views.residual_scale import JointSquares, Squares
-from subadjacent.methods.views.view import PARTS, TOTAL_WEIGHT
+from subadjacent.methods.views.view import PARTS
 from subadjacent.ridge.axes import CLIP
 
 
@@ -25,7 +25,7 @@ def test_nine_parts_of_known_weight_by_hand() -> None:
     assert weights == {(view, view): 1.0 for view in FORECASTING} | {
         (view, "other channels"): 0.5 for view in FORECASTING
     } | {("rhythm", "all channels"): 1.0}
-    assert sum(weights.values()) == TOTAL_WEIGHT == 7.0
+    assert sum(weights.values()) == 7.0
     assert len(weights) == len(PARTS) == 9
 
 

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score
 
 from methods.views.combining import (
     Floats,
@@ -15,15 +13,10 @@ from methods.views.combining import (
     combined,
     fitted,
     part_surprises,
-    waves,
-    without_factors,
 )
 from subadjacent.methods.views.entity import EntityViews
 from subadjacent.methods.views.fit import fit_views
 from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.smoothing import smoothed
-from subadjacent.methods.views.view import PARTS
-from subadjacent.methods.views.weights import typical_surprise
 
 FULL = ViewSettings()
 
@@ -82,8 +75,8 @@ def test_the_spread_catches_a_noise_that_has_tripled() -> None:
         forecasting={
             name: replace(
                 view,
-                alone=view.alone.indifferent_to_spread(),
-                across=view.across.indifferent_to_spread(),
+                alone=replace(view.alone, spread=np.full(2, 1e9)),
+                across=replace(view.across, spread=np.full(2, 1e9)),
             )
             for name, view in learned.forecasting.items()
         },
@@ -95,42 +88,3 @@ def test_the_spread_catches_a_noise_that_has_tripled() -> None:
     np.testing.assert_allclose(
         with_it.rows[100:600].mean(), without.rows[100:600].mean(), rtol=0.05
     )
-
-
-def with_frozen_channels(rows: int, seed: int) -> tuple[Rows, NDArray[np.bool_]]:
-    values, frozen = waves(rows, seed), np.zeros(rows, dtype=bool)
-    for first in range(200, rows - 60, 250):
-        frozen[first : first + 30] = True
-        values[first : first + 30, first % 3] = values[first, first % 3]
-    return values, frozen
-
-
-@pytest.mark.parametrize(("number", "size"), [(0, 0.01), (2, 1.0), (4, 1e4), (8, 1e4)])
-def test_a_part_that_is_but_noise_of_any_size_costs_little(
-    entity: EntityViews, number: int, size: float
-) -> None:
-    rng = np.random.default_rng(number)
-    rows, frozen = with_frozen_channels(4000, seed=11)
-    plain = without_factors(entity)
-    known, there = (list(part_surprises(plain, one).values()) for one in (waves(3000), rows))
-    for parts in (known, there):
-        noise = 0.01 * size * rng.exponential(size=parts[number].surprise.shape)
-        parts[number] = parts[number]._replace(surprise=noise)
-    typical = [
-        typical_surprise(one.surprise.mean(axis=1)[one.assessed], one.part.softness)
-        for one in known
-    ]
-
-    def ranking(factors: list[float]) -> float:
-        weights = np.array([own.part.weight * own.assessed for own in there])
-        surprise = np.array([own.surprise.mean(axis=1) for own in there])
-        means = (np.array(factors)[:, None] * weights * surprise).sum(axis=0) / weights.sum(axis=0)
-        return float(average_precision_score(frozen, smoothed(means, 20, None)))
-
-    scores = smoothed(combined(entity, rows).rows, 20, None)
-    clean = average_precision_score(frozen, scores)
-    learned = ranking(replace(entity.weights, typical=np.array(typical)).factors())
-    assert clean > 0.7
-    assert learned > clean - 0.05
-    if size > 1:
-        assert ranking([1.0] * len(PARTS)) < clean - 0.2

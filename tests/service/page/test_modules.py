@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -122,36 +123,69 @@ def test_events_are_read_however_they_are_cut(module: Modules) -> None:
         assert found == [["alarm", '{"a":\n1}'], ["message", "x"]]
 
 
-def test_the_worst_series_is_first_and_the_headline_says_how_it_is(module: Modules) -> None:
+def test_the_worst_series_is_first(module: Modules) -> None:
     listed = module("series_list.js")
     assert listed("""m => [
       {name: "pump 10", state: "calm", severity: 0.9}, {name: "pump 9", state: "calm", severity: 0},
       {name: "b", state: "alarm", severity: 2}, {name: "z", state: "muted", severity: 9},
       {name: "a", state: "alarm", severity: 1.5}, {name: "new", state: "learning", severity: 0},
     ].sort(m.worstFirst).map(one => one.name)""") == ["b", "a", "new", "pump 9", "pump 10", "z"]
-    for states, text in (
-        ("", "Nothing to watch yet"),
-        ("calm", "The series is calm"),
-        ("calm muted", "All 2 series are calm"),
-        ("calm learning", "No open alarm; 1 of 2 series still learns"),
-        ("learning learning", "No open alarm; 2 of 2 series still learn"),
-        ("alarm learning", "1 of 2 series has an open alarm: s0"),
-        ("alarm alarm", "2 of 2 series have open alarms, the worst s1"),
-    ):
-        series = [
-            {"name": f"s{place}", "state": state, "severity": place}
-            for place, state in enumerate(states.split())
-        ]
-        assert listed("(m, all) => m.headline(all)", series) == text
-    # alarms that nobody saw are told of calm series
     calm = {"name": "a", "state": "calm", "severity": 0}
     for unseen, words in ((1, "1 unseen alarm"), (2, "2 unseen alarms")):
-        series = [{**calm, "unseen": unseen}]
-        assert listed("(m, all) => [m.inWords(all[0]), m.headline(all)]", series) == [
-            f"Calm · {words}",
-            f"The series is calm, with {words}",
-        ]
+        assert listed("(m, one) => m.inWords(one)", {**calm, "unseen": unseen}) == f"Calm · {words}"
     assert listed("(m, one) => m.inWords(one)", calm) == "Calm"
+
+
+def test_the_headline_without_alarms(module: Modules) -> None:
+    said = module("headline.js")
+    for states, severity, text in (
+        ("", 0, "Nothing to watch yet"),
+        ("calm", 0.4, "Nothing stands out in 1 series"),
+        ("calm", 0.6, "No alarm; one weak sign: flow of s0 at row 9, severity 0.6"),
+        ("calm muted", 0.4, "Nothing stands out in 2 series"),
+        ("calm learning", 0.4, "No open alarm; 1 of 2 series still learns"),
+        ("learning learning", 0.4, "No open alarm; 2 of 2 series still learn"),
+        ("alarm learning", 1, "1 of 2 series has an open alarm, s0"),
+        ("alarm alarm", 1, "2 of 2 series have open alarms, the worst s0"),
+    ):
+        series = [
+            # what is muted is as severe as can be
+            {"name": f"s{place}", "state": state, "severity": 9 if state == "muted" else severity,
+             "channels": ["flow"], "rows": 10, "last_time": None}
+            for place, state in enumerate(states.split())
+        ]  # fmt: skip
+        assert said("(m, all) => m.headline(all)", series) == text
+
+
+def test_the_headline_says_how_many_alarms_the_worst_and_the_latest(module: Modules) -> None:
+    said = module("headline.js")
+    first = {
+        "id": 1, "series": "pump", "start": "2026-01-02T12:57:00Z", "first": 3, "severity": 4,
+        "status": "confirmed", "sentence": "flow jumped to 9",
+    }  # fmt: skip
+    latest = {**first, "id": 2, "series": "fan", "start": "2026-01-03T12:00:00Z", "severity": 2}
+    calm = {"name": "fan", "state": "calm", "severity": 0, "unseen": 1, "open_alarm": None}
+
+    def headline(series: dict[str, Any], *alarms: dict[str, Any]) -> str:
+        text: str = said("(m, [all, alarms]) => m.headline(all, alarms)", [[series], list(alarms)])
+        return text
+
+    worst = "in pump at 2026-01-02 12:57: flow jumped to 9"
+    assert headline(calm, first) == f"No open alarm in 1 series. 1 unseen alarm, {worst}"
+    assert headline(calm, first, latest) == (
+        f"No open alarm in 1 series. 2 alarms, 1 unseen. The worst {worst}. "
+        "The latest in fan at 2026-01-03 12:00"
+    )
+    assert headline(calm, first, {**latest, "severity": 5}) == (
+        "No open alarm in 1 series. 2 alarms, 1 unseen. The worst and latest in fan at "
+        "2026-01-03 12:00: flow jumped to 9"
+    )
+    withdrawn = {**first, "status": "withdrawn"}
+    assert headline({**calm, "unseen": 0}, withdrawn) == "Nothing stands out in 1 series"
+    opened = {**calm, "state": "alarm", "open_alarm": 2}
+    assert headline(opened, first, latest) == (
+        "1 of 1 series has an open alarm, fan: flow jumped to 9"
+    )
 
 
 def test_a_series_is_called_as_its_file(module: Modules) -> None:

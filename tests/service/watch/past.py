@@ -8,7 +8,7 @@ Seconds are counted from the hour's begin. Machines 1 and 2 run all the time, ma
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,7 +125,7 @@ async def polling(settings: WatchSettings, folder: Path) -> AsyncIterator[Polled
     registry.start()
     said: list[str] = []
     try:
-        async with RecordingAPI(settings) as api:
+        async with aclosing(RecordingAPI(settings)) as api:
             poller = Poller(
                 settings.queries[0], api, registry, PollerHealth(measures.registry), said.append
             )

@@ -214,7 +214,7 @@ def answering(reply: Callable[[Question], Reply | None], port: int = 0) -> Itera
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield server.server_port

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 
-from subadjacent.service.metrics import OF_CHANNELS, OF_POLLED_CHANNELS, OF_SERIES, Measures
+from subadjacent.service.metrics import (
+    MAX_SERIES,
+    OF_CHANNELS,
+    OF_POLLED_CHANNELS,
+    OF_SERIES,
+    Measures,
+)
 
 NEWEST = (3.0, float("nan"))
 
@@ -88,3 +94,15 @@ def test_hostile_label_values_stay_values() -> None:
     hostile = 'a"} 1\nanomaly_alarm{x="\\'
     _, found = scrape(series({"query": "load", "host": hostile}))
     assert ("anomaly_score", labels(query="load", host=hostile)) in found
+
+
+def test_the_calmest_series_beyond_the_bound_have_no_measures() -> None:
+    many = [series(None, None, name=f"s{number}") for number in range(MAX_SERIES + 2)]
+    for number, one in enumerate(many):
+        one.severity = number
+    # the calmest of all has an alarm
+    many[0].open_alarm = 7
+    text, found = scrape(*many)
+    shown = {dict(names)["series"] for name, names in found if name == "anomaly_score"}
+    assert {one.name for one in many} - shown == {"s1", "s2"}
+    assert f"subadjacent_series {len(many)}.0" in text

@@ -32,13 +32,13 @@ def test_no_label_to_group_by_makes_one_series_of_all() -> None:
 
 
 def test_a_label_set_without_other_labels_is_called_as_the_query() -> None:
-    assert place((("host", "a"),), ("host",), "cpus").channel == "cpus"
-    assert place((), (), "cpus").channel == "cpus"
+    assert place((("host", "a"),), ("host",), "cpus")[1] == "cpus"
+    assert place((), (), "cpus")[1] == "cpus"
 
 
 def test_values_that_could_be_taken_for_several_labels_are_quoted() -> None:
-    assert place((("path", "a,b=c"),), (), "q").channel == 'path="a,b=c"'
-    assert place((("path", ""),), (), "q").channel == 'path=""'
+    assert place((("path", "a,b=c"),), (), "q")[1] == 'path="a,b=c"'
+    assert place((("path", ""),), (), "q")[1] == 'path=""'
 
 
 def test_labels_of_ours_push_a_series_own_aside() -> None:

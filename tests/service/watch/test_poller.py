@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -113,30 +114,6 @@ def test_a_kill_while_the_history_is_pushed_loses_and_doubles_nothing(
 
     polled(past, tmp_path, first)
     polled(past, tmp_path, second)
-
-
-def test_what_is_exposed_has_the_labels_of_the_server(past: Past, tmp_path: Path) -> None:
-    async def follow(found: Polled) -> None:
-        await found.poller.catch_up(past.at(600))
-        await found.poller.catch_up(past.at(CHANGE + 1))
-        labels = {"machine": "1", "metric": "plant_load"}
-        assert found.number("anomaly_alarm", **labels) == 1
-        assert found.number("anomaly_warm_up", **labels) == found.number(
-            "anomaly_threshold", **labels
-        )
-        channel = labels | {"channel": MACHINES}
-        value, low, expected, high = (
-            found.number(f"anomaly_{name}", **channel) or 0.0
-            for name in ("value", "expected_low", "expected", "expected_high")
-        )
-        assert low < expected < high < value
-        assert found.number("anomaly_channel_score", **channel)
-        # machine 4 is gone, and with it its series
-        assert found.number("anomaly_alarm", machine="4", metric="plant_load") is None
-        assert sorted(found.series()) == ["1", "2", "3"]
-        assert len(found.registry.series) == 3
-
-    polled(past, tmp_path, follow)
 
 
 def test_series_come_and_go(past: Past, tmp_path: Path) -> None:
@@ -366,7 +343,7 @@ def test_a_failure_of_the_service_is_reported_and_rows_are_pushed_again(
 
 def test_a_wrong_query_is_refused_in_the_server_s_words(past: Past) -> None:
     async def ask() -> None:
-        async with PrometheusAPI(settings(past.server.url, "plant_load{")) as api:
+        async with aclosing(PrometheusAPI(settings(past.server.url, "plant_load{"))) as api:
             await api.read("plant_load{", past.at(0), past.at(1), 1_000)
 
     with pytest.raises(ReadFailure, match="parse error") as found:

@@ -59,7 +59,7 @@ def test_options_win_and_queries_of_both_are_watched(tmp_path: Path) -> None:
         ({"prometheus": "localhost:9090"}, "prometheus must be the address of the server"),
         ({"prometheus": "http://a:secret@b"}, "prometheus must not hold a password"),
         ({"step": "fast"}, "queries.up.step must be a time longer than none"),
-        ({"step": "100ms"}, "queries.up.step input should be greater than or equal to 1000"),
+        ({"step": "100ms"}, "queries.up.step must be greater than or equal to 1000"),
         (
             {"history": "90m"},
             "queries.up.history must be 100 to 100,000 times step; it is 90 times",
@@ -92,7 +92,7 @@ def test_what_is_wrong_is_said_in_one_sentence(given: dict[str, Any], said: str)
         ("queries = 3", "queries must be tables such as [queries.load]"),
         ("queries.load = 3", "queries must be tables such as [queries.load]"),
         ("[queries.load]", "queries.load.expr must be given"),
-        ("[queries.load]\nexpr = ''", "queries.load.expr string should have at least 1 character"),
+        ("[queries.load]\nexpr = ''", "queries.load.expr must have at least 1 character"),
         ("[queries.up]\nexpr = 'up'", "queries must each be given once"),
         ("[queries.load]\nexpr = 'a'\nsteps = '1m'", "queries.load.steps is no setting"),
         ("prometheus = ", "must be TOML"),

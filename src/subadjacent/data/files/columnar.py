@@ -6,14 +6,13 @@ raises on others. A damaged file may therefore end the process that decodes it, 
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
-import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import IO, Any, NamedTuple
 import polars as pl
 
 from subadjacent.data.files.blocks import Block
-from subadjacent.errors import InputError, SubAdjacentError
+from subadjacent.errors import InputError
 
 
 class Format(NamedTuple):
@@ -40,36 +39,25 @@ FORMATS = (
 )
 MARKS = tuple(kind.mark for kind in FORMATS)
 
-COMMAND = (
-    sys.executable,
-    "-P",
-    "-c",
-    "from subadjacent.data.files.columnar import answer_requests; answer_requests()",
-)
-
-
-def find_format(path: Path) -> Format | None:
-    """The format of a file, by its name or its first bytes; None for text."""
-    with path.open("rb") as file:
-        begin = file.read(max(map(len, MARKS)))
-    by_name = [kind for kind in FORMATS if path.suffix.lower() in kind.suffixes]
-    by_mark = [kind for kind in FORMATS if begin.startswith(kind.mark)]
-    return next(iter(by_name + by_mark), None)
-
 
 class ColumnarFile:
     """One file of a binary format; ``name`` is its name in messages."""
 
     has_header = True
 
-    def __init__(self, path: Path, name: str, kind: Format = FORMATS[0]) -> None:
-        self.path, self.name, self.kind = path, name, kind
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name, self.kind = path, name, _formats(path)[0]
         self.notes: tuple[str, ...] = ()
         self.unnamed: frozenset[str] = frozenset()
-        _check_whole(path, name, kind)
-        schema, self.length = DECODER.request(name, path, kind.scan)
+        _check_whole(path, name, self.kind)
+        schema, self.length = DECODER.request(name, path, self.kind.scan)
         self.schema: dict[str, Any] = dict(schema)
         self.columns = tuple(self.schema)
+
+    @staticmethod
+    def accepts(path: Path) -> bool:
+        """Whether a file is of one of these formats."""
+        return bool(_formats(path))
 
     def sample(self, rows: int) -> Block:
         """The first rows; refuses a file that has none."""
@@ -83,6 +71,14 @@ class ColumnarFile:
         for start in range(0, self.length, rows):
             frame = DECODER.request(self.name, self.path, self.kind.scan, columns, start, rows)
             yield Block(frame, self.name, range(start + 1, start + frame.height + 1), "row")
+
+
+def _formats(path: Path) -> list[Format]:
+    """The formats that a file has by its name and by its first bytes, in this order."""
+    with path.open("rb") as file:
+        begin = file.read(max(map(len, MARKS)))
+    by_name = [kind for kind in FORMATS if path.suffix.lower() in kind.suffixes]
+    return by_name + [kind for kind in FORMATS if begin.startswith(kind.mark)]
 
 
 def _check_whole(path: Path, name: str, kind: Format) -> None:
@@ -103,106 +99,74 @@ class Decoder:
     """The process that decodes files; started by the first request and after it has ended."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
     def request(self, name: str, path: Path, scan: str, *rows: Any) -> Any:
         """The frame of some columns and ``rows`` (first, count), or else schema and length."""
         with self._lock:
-            answer = self._exchange((str(path.absolute()), scan, *rows))
-        if answer is None:
-            raise InputError(
-                f"{name} is damaged: it cannot be decoded; get it again, or export it as CSV"
-            )
-        error, result = answer
-        if error is not None:
-            repeated = error == pl.exceptions.DuplicateError.__name__
-            kind = pl.exceptions.DuplicateError if repeated else pl.exceptions.ComputeError
-            raise kind(result)
+            try:
+                failure, result = self._exchange((str(path.absolute()), scan, *rows))
+            except BaseException as ended:
+                # half an answer may be under way, which must not be read as the next one
+                self.stop()
+                if not isinstance(ended, (BrokenPipeError, EOFError, pickle.UnpicklingError)):
+                    raise
+                raise InputError(
+                    f"{name} is damaged: it cannot be decoded; get it again, or export it as CSV"
+                ) from None
+        if failure is not None:
+            raise failure(result)
         return result
 
-    def _exchange(self, request: tuple[Any, ...]) -> tuple[str | None, Any] | None:
-        """The answer to a request; None where the process ended over it."""
-        if self._process is None:
-            self._process = _start()
-            weakref.finalize(self, _stop, self._process)
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        try:
-            pickle.dump(request, stdin)
-            stdin.flush()
-            answer: tuple[str | None, Any] = pickle.load(stdout)
-            return answer
-        except (BrokenPipeError, EOFError, pickle.UnpicklingError):
-            self._end()
-            return None
-        except BaseException:
-            # half an answer may be under way, which must not be read as the next one
-            self._end()
-            raise
+    def _exchange(self, request: tuple[Any, ...]) -> Any:
+        if self.process is None:
+            self.process = subprocess.Popen(
+                (sys.executable, "-P", "-c", f"import {__name__} as decoder; decoder.answer()"),
+                # it must find the same packages, however this process came to find them
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                # messages of a panic are meant for those who write polars
+                stderr=subprocess.DEVNULL,
+                # Ctrl-C reaches every process of a terminal; the one that sends requests decides
+                start_new_session=True,
+            )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        pickle.dump(request, self.process.stdin)
+        self.process.stdin.flush()
+        return pickle.load(self.process.stdout)
 
-    def _end(self) -> None:
-        process, self._process = self._process, None
+    def stop(self) -> None:
+        """End the process, if there is one; it ends by itself when this one does."""
+        process, self.process = self.process, None
         if process is not None:
-            _stop(process)
-
-
-def _start() -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        COMMAND,
-        # it must find the same packages, however this process came to find them
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        # messages of a panic are meant for those who write polars
-        stderr=subprocess.DEVNULL,
-    )
-    assert process.stdout is not None
-    try:
-        pickle.load(process.stdout)
-    except EOFError:
-        _stop(process)
-        raise SubAdjacentError(
-            f"the process that decodes Parquet files does not start ({' '.join(COMMAND)}); "
-            f"export them as CSV"
-        ) from None
-    return process
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    # in a fork of the process that started it, which goes on using it, this sends no signal
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        # a request that was never read cannot be written any more
-        with suppress(BrokenPipeError):
-            if pipe is not None:
-                pipe.close()
+            # in a fork of the process that started it, which goes on using it, this sends no signal
+            process.kill()
+            process.wait()
+            for pipe in filter(None, (process.stdin, process.stdout)):
+                # a request that was never read cannot be written any more
+                with suppress(BrokenPipeError):
+                    pipe.close()
 
 
 DECODER = Decoder()
 """The decoder that all files share: starting one costs more than reading a small file."""
+atexit.register(DECODER.stop)
 
 
-def answer_requests() -> None:
+def answer() -> None:
     """Answer pickled requests on standard output, until standard input is closed."""
-    # Ctrl-C reaches every process of a terminal; the one that sends requests decides
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _write("ready")
     with suppress(EOFError):
         while True:
-            _write(_answer(*pickle.load(sys.stdin.buffer)))
-
-
-def _write(answer: Any) -> None:
-    pickle.dump(answer, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
+            pickle.dump(_answer(*pickle.load(sys.stdin.buffer)), sys.stdout.buffer)
+            sys.stdout.buffer.flush()
 
 
 def _answer(
     path: str, scan: str, columns: tuple[str, ...] | None = None, start: int = 0, rows: int = 0
-) -> tuple[str | None, Any]:
+) -> tuple[type[pl.exceptions.PolarsError] | None, Any]:
     """The kind of error, if any, and its message or the result."""
     try:
         reader = getattr(pl, scan)
@@ -213,9 +177,11 @@ def _answer(
             length = int(lazy.select(pl.len()).collect().item())
             return None, (lazy.collect_schema(), length)
         return None, lazy.select(columns).slice(start, rows).collect()
+    except pl.exceptions.DuplicateError as error:
+        return pl.exceptions.DuplicateError, str(error)
     # polars' panics are no children of Exception
     except (Exception, pl.exceptions.PanicException) as error:
-        return type(error).__name__, str(error) or type(error).__name__
+        return pl.exceptions.ComputeError, str(error) or type(error).__name__
 
 
 def _source(path: str) -> str | IO[bytes]:

@@ -45,6 +45,11 @@ class Delimited:
         self.has_header = layout.has_header
         self.notes = (*notes, *layout.notes)
 
+    @staticmethod
+    def accepts(_path: Path) -> bool:
+        """Whether a file may be text: what is not is refused when it is read."""
+        return True
+
     @property
     def length(self) -> int:
         """About how many rows there are: the lines, counted without taking them apart."""

@@ -16,13 +16,16 @@ from typing import IO
 import polars as pl
 
 from subadjacent.data.files.blocks import Source
-from subadjacent.data.files.columnar import MARKS, ColumnarFile, find_format
+from subadjacent.data.files.columnar import MARKS, ColumnarFile
 from subadjacent.data.files.delimited import Delimited
 from subadjacent.data.files.opening import HEAD_BYTES, PACKED, ZIPPED, find_encoding
 from subadjacent.data.forks import refuse_lost_threads
 from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 STANDARD_INPUT = "-"
+
+SOURCES: tuple[type[ColumnarFile | Delimited], ...] = (ColumnarFile, Delimited)
+"""Readers of formats: the first that accepts a file reads it. The last takes all text."""
 
 MAX_COPIED_BYTES = 1 << 34
 """Bytes that are taken from standard input or a pipe, 16 GiB, but at most half of what is free."""
@@ -73,10 +76,10 @@ def _open(name: str) -> Source:
                 f"copy its data to a file"
             )
     if name != STANDARD_INPUT and (path.is_file() or not path.exists()):
-        return _by_content(path, called)
+        return _as_source(path, called)
     copy = _copy_to_file(name)
     try:
-        source = _by_content(copy, called)
+        source = _as_source(copy, called)
     except BaseException:
         copy.unlink()
         raise
@@ -84,9 +87,8 @@ def _open(name: str) -> Source:
     return source
 
 
-def _by_content(path: Path, called: str) -> Source:
-    kind = find_format(path)
-    return Delimited(path, called) if kind is None else ColumnarFile(path, called, kind)
+def _as_source(path: Path, called: str) -> Source:
+    return next(source for source in SOURCES if source.accepts(path))(path, called)
 
 
 def _copy_to_file(name: str) -> Path:

@@ -34,6 +34,9 @@ class Columns:
     time, entity, label
         The columns with these roles; None: detected. The time may be two columns, of dates and of
         clocks, as ``date+time``.
+    time_format
+        How times are written, in the words of ``strptime``, such as ``"%d/%m/%Y %H:%M"``; None:
+        found out where all rows agree on one reading.
     ignore
         Columns to leave out, as if they were not there.
     only
@@ -47,6 +50,7 @@ class Columns:
     time: str | None = None
     entity: str | None = None
     label: str | None = None
+    time_format: str | None = None
     ignore: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
@@ -68,7 +72,7 @@ class Roles:
     notes: tuple[str, ...]
 
 
-def assign(source: Source, sample: Block, given: Columns, time_format: str | None) -> Roles:
+def assign(source: Source, sample: Block, given: Columns) -> Roles:
     """Assign a role to every column, from names, types and a sample of rows."""
     ignored = _find_columns(source, given.ignore, "to be left out")
     _check_given(source, given, ignored)
@@ -90,7 +94,7 @@ def assign(source: Source, sample: Block, given: Columns, time_format: str | Non
     left_out = dict.fromkeys(labels, "it seems to hold labels")
 
     free = [column for column in free if column not in labels and column != label]
-    time, forms = find_time(source, sample, given.time, free, time_format) or (None, ())
+    time, forms = find_time(source, sample, given.time, free, given.time_format) or (None, ())
     free = [column for column in free if time is None or column not in time.names]
     if only:
         left_out |= {} if given.only else dict.fromkeys(free, "it is unknown to the model")

@@ -60,17 +60,15 @@ class Rows:
     that of two; ``notes`` says in plain words what was detected rather than given.
     """
 
-    def __init__(
-        self, sources: Sequence[Source], given: Columns, time_format: str | None = None
-    ) -> None:
+    def __init__(self, sources: Sequence[Source], given: Columns) -> None:
         self._sources = tuple(sources)
-        roles, self._forms, notes = _agree(self._sources, given, time_format)
+        roles, self._forms, notes = _agree(self._sources, given)
         self._time = roles.time
         self.time = None if roles.time is None else roles.time.name
         self.entity, self.label = roles.entity, roles.label
         self.channels = roles.channels
         self._narrow = _narrow(self._sources, self.channels)
-        self._missing, self._time_format = given.missing, time_format
+        self._missing = given.missing
         self._signed = self.label is not None and self._has_signs(self.label)
         self.notes = (*_source_notes(self._sources), *notes)
         if self._signed:
@@ -180,8 +178,6 @@ class Rows:
 def open_files(
     paths: Sequence[str],
     columns: Columns = Columns(),  # noqa: B008 — frozen
-    *,
-    time_format: str | None = None,
 ) -> Rows:
     """Look at files, and give their rows.
 
@@ -191,10 +187,7 @@ def open_files(
         Files or patterns such as ``"plant/*.csv"``, taken in this order, those of a pattern by
         name; ``-`` is CSV from standard input. They must have the same columns.
     columns
-        The columns' roles, where they are not to be detected.
-    time_format
-        How times are written, in the words of ``strptime``, such as ``"%d/%m/%Y %H:%M"``; found
-        out where all rows agree on one reading.
+        The columns' roles and format of times, where they are not to be detected.
 
     Raises
     ------
@@ -203,13 +196,13 @@ def open_files(
     InputError
         When a file is not what it should be; the message names it, the line and the rule.
     """
-    if time_format is not None:
-        pattern_of_format(time_format)
-    return Rows(open_sources(paths), columns, time_format)
+    if columns.time_format is not None:
+        pattern_of_format(columns.time_format)
+    return Rows(open_sources(paths), columns)
 
 
 def _agree(
-    sources: tuple[Source, ...], given: Columns, time_format: str | None
+    sources: tuple[Source, ...], given: Columns
 ) -> tuple[Roles, tuple[TimeForm, ...], tuple[str, ...]]:
     """The roles of the first file's columns, which must fit all other files.
 
@@ -222,14 +215,14 @@ def _agree(
             samples.append(source.sample(SAMPLE_ROWS).without(given.missing))
         _check_columns(first, source)
     with only_our_errors(first.name):
-        roles = assign(first, samples[0], given, time_format)
+        roles = assign(first, samples[0], given)
     time = roles.time
     if time is None:
         return roles, (), roles.notes
     files = [FileForms(first, roles.forms)]
     for source, sample in zip(sources[1:], samples[1:], strict=True):
         with only_our_errors(source.name):
-            files.append(FileForms(source, forms_in(source, sample, time, time_format)))
+            files.append(FileForms(source, forms_in(source, sample, time, given.time_format)))
     forms, remark = choose_forms(files, time, roles.entity)
     common = in_common(forms)
     if common is None:

@@ -75,8 +75,3 @@ def choose_batch_size(batch_size: int | Auto, windows: int, window: int) -> int:
     fitting = min(max(windows // STEPS_AN_EPOCH, MIN_BATCH), MAX_BATCH)
     fitting = min(fitting, max(POINTS_A_BATCH // window, 1))
     return fitting if isinstance(batch_size, str) else batch_size
-
-
-def choose_learning_rate(learning_rate: float | Auto, size: str) -> float:
-    """A given learning rate, or the one for the network's size."""
-    return LEARNING_RATES[size] if isinstance(learning_rate, str) else learning_rate

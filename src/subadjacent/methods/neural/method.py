@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,7 +38,6 @@ from subadjacent.methods.neural.defaults import (
 from subadjacent.methods.neural.model import (
     WEIGHTS,
     Calibration,
-    EntityNetwork,
     NeuralModel,
     row_scores,
 )
@@ -54,17 +53,7 @@ from subadjacent.runtime import Runtime
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.fit import fit_network
-from subadjacent.training.history import Epoch, decode_history
-
-
-class Trained(NamedTuple):
-    """A trained network, and the rows that it was trained and validated on."""
-
-    networks: PerEntity[EntityNetwork]
-    stacked: Stack
-    held_out: NDArray[np.bool_]  # of the stacked rows
-    validation: Windows
-    history: tuple[Epoch, ...]
+from subadjacent.training.history import decode_history
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,33 +63,8 @@ class NeuralMethod(Method):
     A subclass names the network's class and says in ``configure`` how its own fields make up the
     network's settings.
 
-    Parameters
-    ----------
-    window
-        Points in a window. "auto": 100, or a quarter of the rows when there are under 400.
-    epochs, patience
-        Train at most ``epochs`` passes; stop after ``patience`` without improvement on the
-        held-out rows. With 0 epochs the network keeps its initial weights.
-    batch_size, learning_rate
-        "auto" follows the number of windows, and the network.
-    decay
-        Factor on the learning rate after every epoch.
-    stride
-        Rows from one training window to the next. "auto" aims at 4,000 windows an epoch.
-    validation_fraction
-        Share of the training rows, at the end, held out for stopping and calibration.
-    max_training_time
-        Longest time to train ("2m", "1h30m" or seconds); the best weights so far are kept.
-    temperature, block, smoothing, dynamic
-        See ``PaperScore``; as they are here, a row's score is its mean error.
-    scoring_stride
-        Rows from one judged window to the next; the window's length when None.
-    memory
-        Scores that the trailing form of Eq. 7 compares with.
-    clip
-        Standardised values beyond this are cut.
-    checkpoint
-        File to keep the training's state in; a run that finds it there continues from it.
+    Settings are those of ``NetworkDetector`` and ``PaperScore``; as they are here, a row's score is
+    its mean error. Eq. 7 compares it with ``memory`` scores.
     """
 
     window: int | Auto = "auto"
@@ -161,8 +125,8 @@ class NeuralMethod(Method):
         """The learning rate where it is left at "auto"."""
         return 1e-3
 
-    def train(self, series: Sequence[TrainSeries], run: Runtime) -> Trained:
-        """Train the network on the rows before the end of each series."""
+    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
+        """Train the network on the rows before the end of each series; calibrate it on the rest."""
         device = resolve_device(run.device)
         mixed = autocast(device, run.precision)
         window = choose_window(self.window, max(map(len, series)), self.usual_window())
@@ -189,32 +153,24 @@ class NeuralMethod(Method):
         )
         with torch.no_grad():
             network.conclude(_Batches(windows, device), _Batches(validation, device))
-        networks = scalers.map(lambda scaler: EntityNetwork(network, scaler, window, stride))
-        held_out = [
+
+        by_series = [
             np.arange(len(one_series)) >= cut for one_series, cut in zip(series, cuts, strict=True)
         ]
-        return Trained(networks, stacked, stacked.restack(held_out), validation, tuple(history))
-
-    def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
-        """Train the network, then calibrate it on the held-out rows."""
-        networks, stacked, held_out, validation, history = self.train(series, run)
-        network, paper = networks.pooled.network, self._paper()
-        points = _points(network, stacked, networks.pooled.stride, paper)
+        held_out, paper = stacked.restack(by_series), self._paper()
+        points = _points(network, stacked, stride, paper)
         usual = float(points[held_out].mean())
         smoothed = stacked.map_segments(points, lambda rows: paper.smoothed(rows, usual))
         warmup = _spaced(smoothed[held_out], self.memory)
         scores = stacked.map_segments(smoothed, lambda rows: paper.compared(rows, warmup))
         calibration = Calibration(usual, warmup, usual_errors(network, validation))
 
-        def model(entity: EntityNetwork) -> Model:
-            return NeuralModel(entity, calibration, paper, history)
+        def model(scaler: Scaler) -> Model:
+            return NeuralModel(network, scaler, window, stride, calibration, paper, tuple(history))
 
-        by_series = stacked.unstack(scores)
-        kept = [
-            series_scores[rows]
-            for series_scores, rows in zip(by_series, stacked.unstack(held_out), strict=True)
-        ]
-        return Fitted(networks.map(model), by_series, kept)
+        of_series = stacked.unstack(scores)
+        kept = [own[rows] for own, rows in zip(of_series, by_series, strict=True)]
+        return Fitted(scalers.map(model), of_series, kept)
 
     def pack(self, models: PerEntity[Model]) -> State:
         """The state of one model, and the scales of all entities: they share the rest."""
@@ -233,30 +189,15 @@ class NeuralMethod(Method):
             require_array(f"entities.{name}", scales[name], (len(entities), channels))
         pooled = self.restore(state, channels)
         assert isinstance(pooled, NeuralModel)
-        clip = pooled.entity.scaler.clip
-
-        def model(center: NDArray[Any], deviation: NDArray[Any]) -> Model:
-            entity = replace(pooled.entity, scaler=Scaler(center, deviation, clip))
-            return replace(pooled, entity=entity)
-
-        models = [model(*scale) for scale in zip(*scales.values(), strict=True)]
+        clip = pooled.scaler.clip
+        models = [
+            replace(pooled, scaler=Scaler(center, deviation, clip))
+            for center, deviation in zip(*scales.values(), strict=True)
+        ]
         return PerEntity(pooled, dict(zip(entities, models, strict=True)))
 
     def restore(self, state: State, channels: int) -> Model:
         """The inverse of ``NeuralModel.state``; refuses what does not fit."""
-        arrays, facts = state
-        require_array("usual_errors", arrays["usual_errors"], (channels,), least=0)
-        require_array("warmup", arrays["warmup"], (max(arrays["warmup"].size, 1),))
-        require_number("usual_score", facts["usual_score"])
-        return NeuralModel(
-            self.restore_network(state, channels),
-            Calibration(float(facts["usual_score"]), arrays["warmup"], arrays["usual_errors"]),
-            self._paper(),
-            tuple(decode_history(facts["history"])),
-        )
-
-    def restore_network(self, state: State, channels: int) -> EntityNetwork:
-        """The inverse of ``EntityNetwork.state``; refuses what does not fit."""
         arrays, facts = state
         window = facts["window"]
         require_whole("window", window, least=2, most=MAX_POINTS)
@@ -268,16 +209,25 @@ class NeuralMethod(Method):
             )
         for name in ("center", "deviation"):
             require_array(name, arrays[name], (channels,))
+        require_array("usual_errors", arrays["usual_errors"], (channels,), least=0)
+        require_array("warmup", arrays["warmup"], (max(arrays["warmup"].size, 1),))
         require_number("clip", facts["clip"], above=0)
+        require_number("usual_score", facts["usual_score"])
         weights = {
             name.removeprefix(WEIGHTS): torch.from_numpy(value)
             for name, value in arrays.items()
             if name.startswith(WEIGHTS)
         }
         network = restore_weights(self.network, config, weights)
-        scaler = Scaler(arrays["center"], arrays["deviation"], float(facts["clip"]))
-        stride = check_stride(self.scoring_stride, window, network.context)
-        return EntityNetwork(network.eval(), scaler, window, stride)
+        return NeuralModel(
+            network.eval(),
+            Scaler(arrays["center"], arrays["deviation"], float(facts["clip"])),
+            window,
+            check_stride(self.scoring_stride, window, network.context),
+            Calibration(float(facts["usual_score"]), arrays["warmup"], arrays["usual_errors"]),
+            self._paper(),
+            tuple(decode_history(facts["history"])),
+        )
 
     def _windows(
         self, stacked: Stack, series: Sequence[TrainSeries], cuts: Sequence[int]

@@ -40,8 +40,7 @@ _LOGS = (np.arange(BINS) - BINS // 2) * BIN_WIDTH
 class HillTails:
     """A histogram of each trace's values, and the tail that was fitted to it.
 
-    Values are counted when the histogram is needed. They may be those of the first few traces; the
-    others stay as they are then.
+    Values are counted when the histogram is needed.
 
     Parameters
     ----------
@@ -56,8 +55,7 @@ class HillTails:
 
     def surprise(self, values: Array) -> Array:
         """The surprise of values, (B, N), at least 0."""
-        own = self.fit()[:, : values.shape[1]]
-        lower, lower_surprise, slope, upper, upper_surprise, excess = own
+        lower, lower_surprise, slope, upper, upper_surprise, excess = self.fit()
         logs = np.log(values + LOG_OFFSET)
         beyond = logs - upper
         surprise: Array = np.where(
@@ -95,9 +93,8 @@ class HillTails:
         traces = values.shape[1]
         bins += BINS * np.arange(traces)
         counted = np.bincount(bins.ravel(), np.repeat(weights, traces), minlength=BINS * traces)
-        counts = self._counts[:traces]
-        counts *= forgetting
-        counts += counted.reshape(counts.shape)
+        self._counts *= forgetting
+        self._counts += counted.reshape(self._counts.shape)
 
     def restore(self, counts: Array) -> None:
         """Replace the histograms by saved ones."""

@@ -22,7 +22,11 @@ from numpy.typing import NDArray
 from subadjacent.decision.baseline_profile import ExpectedRange
 from subadjacent.methods.method import join_names, split_names
 from subadjacent.methods.online.history import MINI_BATCH, MiniBatch
-from subadjacent.methods.online.new_events import NewEventFilter, PeaksOverThreshold
+from subadjacent.methods.online.new_events import (
+    RETURN_PERIOD,
+    NewEventFilter,
+    PeaksOverThreshold,
+)
 from subadjacent.methods.online.surprise import TIME_CONSTANT, StreamSurprise
 from subadjacent.methods.online.surprise_distribution import SurpriseDistribution
 from subadjacent.methods.online.views import (
@@ -48,9 +52,6 @@ first of these rows are among the features of the last. Others were not tried.""
 SUPPRESSED_AT_START = ALIGNED_ROWS + AVERAGED_ROWS
 """Rows after such a gap whose surprise is suppressed."""
 
-RETURN_PERIOD = 5_000
-"""Rows in which one false alarm is accepted, where no budget was requested."""
-
 _FORGETTING = math.exp(-MINI_BATCH / TIME_CONSTANT)
 
 _PARTS = {
@@ -70,7 +71,7 @@ class RowAssessment(NamedTuple):
     ongoing: Array  # (B,), severity of the surprise, of a new event or not
     by_channel: Array  # (B, C), surprise of each channel
     warm_up: Array  # (B,), 0 to 1
-    surprise: Array  # (B,), of the row, without that of a model's score
+    surprise: Array  # (B,), of the row
     by_view: Array  # (B, V, C), surprise
 
 
@@ -114,13 +115,11 @@ class Learner:
         """Whether a whole mini-batch waits to be learned from."""
         return self._mini_batch.count == MINI_BATCH
 
-    def assess(
-        self, rows: Array, scores: Array | None = None, missing: NDArray[np.bool_] | None = None
-    ) -> RowAssessment:
+    def assess(self, rows: Array, missing: NDArray[np.bool_] | None = None) -> RowAssessment:
         """Assess the next rows, (B, C), B at most ``room``; ``mark_normal`` must follow.
 
-        ``scores`` are those of a fitted model, (B,), where there is one. ``missing`` says which
-        values are only carried over a gap, (B, C): what is expected stands in for them.
+        ``missing`` says which values are only carried over a gap, (B, C): what is expected stands
+        in for them.
         """
         assert len(rows) <= self.room
         self.prepare()
@@ -135,14 +134,10 @@ class Learner:
             return RowAssessment(none, none, np.zeros(rows.shape), warm_up, none, by_view)
         departures = self.views.departures(standardised)
         has_moved = self.views.moments.has_moved
-        by_view, by_channel, own_surprise, surprise = self.surprise.of(
-            departures.by_view, scores, has_moved, self.rows
-        )
-        surprise, own_surprise = surprise * warm_up, own_surprise * warm_up
+        by_view, by_channel, surprise = self.surprise.of(departures.by_view, has_moved, self.rows)
+        surprise = surprise * warm_up
         new_event = self._new_event(surprise)
         arrays = departures._asdict() | {"reported": new_event, "surprise": surprise}
-        if scores is not None:
-            arrays["scores"] = scores
         self._mini_batch.add(count, **arrays)
         self._latest = departures
         return RowAssessment(
@@ -150,7 +145,7 @@ class Learner:
             self.ongoing_severity.severity(surprise),
             by_channel,
             warm_up,
-            np.where(surprise > 0, own_surprise, 0.0),
+            surprise,
             by_view,
         )
 
@@ -200,7 +195,7 @@ class Learner:
         arrays, normal = self._mini_batch.arrays(), self.views.history.normal(MINI_BATCH)
         departures = Departures(*(arrays[name] for name in Departures._fields))
         self.views.learn(departures, normal)
-        self.surprise.learn(departures.by_view, arrays.get("scores"), normal, _FORGETTING)
+        self.surprise.learn(departures.by_view, normal, _FORGETTING)
         self.new_event_severity.learn(arrays["reported"], _FORGETTING)
         # of normal rows only: an event is over when rows are normal again
         self.ongoing_severity.learn(arrays["surprise"][normal], _FORGETTING)
@@ -218,12 +213,12 @@ class Learner:
     def _add_references(self, count: int) -> None:
         self.views.add_references(count, waiting=self._mini_batch.count)
 
-    def learn_training_rows(self, rows: Array, scores: Array | None = None) -> None:
+    def learn_training_rows(self, rows: Array) -> None:
         """Learn from training rows, (T, C), as if all were normal."""
         done = 0
         while done < len(rows):
             some = slice(done, min(done + self.room, len(rows)))
-            self.assess(rows[some], None if scores is None else scores[some])
+            self.assess(rows[some])
             self.mark_normal(np.ones(some.stop - some.start, dtype=bool))
             done = some.stop
 

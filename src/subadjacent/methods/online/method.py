@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
+from subadjacent.decision.normal import normal_scores
 from subadjacent.decision.quantiles import quantiles
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Fitted, Method, Model, State, split_names
+from subadjacent.methods.online.lasting import LastingViews
 from subadjacent.methods.online.learner import WARM_UP, Learner
 from subadjacent.methods.online.learning_rule import CLOSE_AFTER
 from subadjacent.methods.online.model import LASTING, OnlineModel
@@ -85,18 +87,18 @@ class OnlineMethod(Method):
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Learn from the series; scores are those of rows before they were learned from."""
-        lasting = self._fit_lasting(series, run)
+        lasting, normal = self._fit_lasting(series, run), None
+        if lasting is not None:
+            entities = [one_series.entity for one_series in series]
+            normal = normal_scores(entities, lasting.held_out)
         watched = self._rows_to_watch(series)
-        tasks = [
-            _WatchTask(rows, None if lasting is None else lasting.models.of(rows.entity))
-            for rows in watched
-        ]
         spread = run.map if worth_spreading(watched) else in_turn
         fits = []
-        for number, result in enumerate(spread(_watch, tasks)):
+        for number, result in enumerate(spread(_watch, watched)):
             fit = _fit_of(result, series[number])
-            if lasting is not None:
-                views = lasting.models.of(series[number].entity)
+            if lasting is not None and normal is not None:
+                entity = series[number].entity
+                views = LastingViews(lasting.models.of(entity), MIN_UNIT, normal.of(entity))
                 fit = _with_lasting(fit, views, lasting.scores[number])
             fits.append(fit)
             run.watch(Progress("watching", number + 1, len(series), "entities"))
@@ -107,7 +109,10 @@ class OnlineMethod(Method):
         }
         pooled = fits[0].model
         if len(fits) > 1:
-            pooled = _unseen(None if lasting is None else lasting.models.pooled, fits)
+            unseen = None
+            if lasting is not None and normal is not None:
+                unseen = LastingViews(lasting.models.pooled, MIN_UNIT, normal.pooled)
+            pooled = _unseen(unseen, fits)
         return Fitted(
             PerEntity(pooled, models),
             [fit.scores for fit in fits],
@@ -129,15 +134,16 @@ class OnlineMethod(Method):
 
     def restore(self, state: State, channels: int) -> Model:
         """A model from its saved state."""
-        if "lasting_unit" not in state.facts:
+        if "typical_values" not in state.arrays or "lasting_unit" in state.facts:
             raise InputError(
                 "lookahead=0 was another method before version 0.3, whose models are not read; fit "
                 "the detector anew"
             )
         lasting, views = None, self._views()
         if views is not None and LASTING in state.facts:
-            arrays = split_names(state.arrays)[LASTING]
-            lasting = views.restore(State(arrays, state.facts[LASTING]), channels)
+            arrays, facts = split_names(state.arrays)[LASTING], state.facts[LASTING]
+            model = views.restore(State(arrays, facts["views"]), channels)
+            lasting = LastingViews.of_facts(model, facts)
         return OnlineModel.restore(state, channels, lasting)
 
     def _views(self) -> ViewsMethod | None:
@@ -147,13 +153,6 @@ class OnlineMethod(Method):
         settings = replace(self.lasting, lookahead=0, smoothing=1)
         # beside a detector that looks ahead, which has said so already
         return ViewsMethod(settings, quiet=self.rows is not None)
-
-
-class _WatchTask(NamedTuple):
-    """A series to watch, and the views of what lasts of its entity."""
-
-    series: TrainSeries
-    lasting: Model | None
 
 
 class _WatchedSeries(NamedTuple):
@@ -171,19 +170,16 @@ class _EntityFit(NamedTuple):
     normal: NDArray[np.bool_]
 
 
-def _watch(task: _WatchTask) -> _WatchedSeries:
+def _watch(series: TrainSeries) -> _WatchedSeries:
     """Lead a learner through a series."""
-    series, lasting = task
     watcher = Watcher(Learner(series.values.shape[1]))
     surprise = []
     for start, stop in series.segments:
         if start:
             watcher.learner.gap(None)
-        stream = None if lasting is None else lasting.stream(explained=False)
         for first in range(start, stop, BLOCK):
             rows = np.asarray(series.values[first : min(first + BLOCK, stop)], dtype=np.float64)
-            scores = None if stream is None else np.asarray(stream.push(rows).score)
-            surprise.append(watcher.watch(rows, scores=scores).assessment.surprise)
+            surprise.append(watcher.watch(rows).assessment.surprise)
     watcher.learner.learn()
     return _WatchedSeries(watcher.learner, np.concatenate(surprise))
 
@@ -198,7 +194,7 @@ def _fit_of(watched: _WatchedSeries, series: TrainSeries) -> _EntityFit:
     return _EntityFit(OnlineModel.of(learner, typical, unit), surprise / unit, normal)
 
 
-def _with_lasting(fit: _EntityFit, lasting: Model, lasting_scores: Array) -> _EntityFit:
+def _with_lasting(fit: _EntityFit, lasting: LastingViews, lasting_scores: Array) -> _EntityFit:
     """The same with views of what lasts; their score has the unit of normal rows as well."""
     count = min(len(fit.scores), len(lasting_scores))
     scores, normal = fit.scores[-count:], fit.normal[-count:].copy()
@@ -207,9 +203,8 @@ def _with_lasting(fit: _EntityFit, lasting: Model, lasting_scores: Array) -> _En
     unit = _level(lasting_scores[normal], max(1 - ROWS_BEYOND / count, SHARE))
     model = replace(
         fit.model,
-        typical_values=np.asarray(lasting.typical_values, dtype=np.float64),
-        lasting=lasting,
-        lasting_unit=unit,
+        typical_values=np.asarray(lasting.views.typical_values, dtype=np.float64),
+        lasting=lasting._replace(unit=unit),
     )
     return _EntityFit(model, scores + lasting_scores / unit, normal)
 
@@ -218,17 +213,18 @@ def _level(scores: Array, share: float) -> float:
     return max(quantiles(scores, (share,))[0], MIN_UNIT)
 
 
-def _unseen(lasting: Model | None, fits: Sequence[_EntityFit]) -> OnlineModel:
+def _unseen(lasting: LastingViews | None, fits: Sequence[_EntityFit]) -> OnlineModel:
     """The model of unseen entities: its learner starts from nothing, for it has no past of theirs.
 
     What lasts is a distance from the rows of all entities.
     """
-    units = [(fit.model.unit, fit.model.lasting_unit) for fit in fits]
-    unit, lasting_unit = np.median(units, axis=0).tolist()
+    unit = float(np.median([fit.model.unit for fit in fits]))
     typical = np.mean([fit.model.typical_values for fit in fits], axis=0)
     if lasting is not None:
-        typical = np.asarray(lasting.typical_values, dtype=np.float64)
-    return OnlineModel(typical, None, unit, lasting, lasting_unit)
+        typical = np.asarray(lasting.views.typical_values, dtype=np.float64)
+        units = [fit.model.lasting.unit for fit in fits if fit.model.lasting is not None]
+        lasting = lasting._replace(unit=float(np.median(units)))
+    return OnlineModel(typical, None, unit, lasting)
 
 
 def last_rows(series: TrainSeries, count: int | None) -> TrainSeries:

@@ -10,7 +10,7 @@ Shapes: T rows of a segment, C channels, V views of the learner.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from subadjacent.decision.evidence import Array, Evidence, Reach
 from subadjacent.errors import InputError, require_number
 from subadjacent.methods.method import Arrays, Model, State, join_names, split_names
+from subadjacent.methods.online.lasting import LastingViews
 from subadjacent.methods.online.learner import SUPPRESSED_AT_START, Learner
 from subadjacent.methods.online.learning_rule import ADAPT_AFTER
 from subadjacent.methods.online.stream import OnlineStream
@@ -28,7 +29,7 @@ FIRST_UNIT = 6.0
 
 LEARNER, LASTING = "learner", "lasting"
 
-_LARGE = ("views/history/rows", "surprise/views/counts", "surprise/score/counts")
+_LARGE = ("views/history/rows", "surprise/counts")
 """Arrays of the learner that are kept in single precision."""
 
 _NORMAL = "views/history/calm"
@@ -49,15 +50,14 @@ class OnlineModel(Model):
         Surprise that one normal row in a hundred exceeds.
     lasting
         Views that compare rows with the training rows; None without training rows.
-    lasting_unit
-        The unit of their score.
     """
+
+    learns: ClassVar[bool] = True
 
     typical_values: Array
     learned: Arrays | None = None
     unit: float = FIRST_UNIT
-    lasting: Model | None = None
-    lasting_unit: float = 1.0
+    lasting: LastingViews | None = None
 
     @classmethod
     def from_nothing(cls, channels: int) -> OnlineModel:
@@ -77,8 +77,8 @@ class OnlineModel(Model):
     @property
     def reach(self) -> Reach:
         """Rows that it compares a row with directly; what it learned reaches back further."""
-        before = SUPPRESSED_AT_START
-        return Reach(before if self.lasting is None else max(before, self.lasting.reach.before), 0)
+        before = 0 if self.lasting is None else self.lasting.views.reach.before
+        return Reach(max(SUPPRESSED_AT_START, before), 0)
 
     def learner(self) -> Learner:
         """A learner that goes on from the training rows, or starts from nothing."""
@@ -94,33 +94,32 @@ class OnlineModel(Model):
         self,
         state: State | None = None,
         *,
-        explained: bool = True,
+        explained: bool = True,  # noqa: ARG002  explanations cost little
         adapt_after: int | None = ADAPT_AFTER,
     ) -> OnlineStream:
         """Assess a segment as it comes; what lasts ``adapt_after`` rows is the new normal."""
-        return OnlineStream(self, state, explained=explained, adapt_after=adapt_after)
+        return OnlineStream(self, state, adapt_after=adapt_after)
 
     def state(self) -> State:
         """Arrays of the learner and of the views of what lasts, and the units."""
         parts: dict[str, Arrays] = {} if self.learned is None else {LEARNER: dict(self.learned)}
-        facts: dict[str, Any] = {"unit": self.unit, "lasting_unit": self.lasting_unit}
+        facts: dict[str, Any] = {"unit": self.unit}
         if self.lasting is not None:
             parts[LASTING], facts[LASTING] = self.lasting.state()
         return State({"typical_values": self.typical_values, **join_names(parts)}, facts)
 
     @classmethod
-    def restore(cls, state: State, channels: int, lasting: Model | None) -> OnlineModel:
-        """The inverse of ``state``, given the restored views of what lasts."""
+    def restore(cls, state: State, channels: int, lasting: LastingViews | None) -> OnlineModel:
+        """The inverse of ``state``, given what was restored of what lasts."""
         arrays, facts = dict(state.arrays), state.facts
         typical = arrays.pop("typical_values")
         if typical.shape != (channels,):
             raise InputError(f"typical_values must have shape ({channels},); got {typical.shape}")
-        for name in ("unit", "lasting_unit"):
-            require_number(name, facts[name], above=0)
+        require_number("unit", facts["unit"], above=0)
         learned = split_names(arrays).get(LEARNER)
         if learned is not None:
             _check(learned, channels)
-        return cls(typical, learned, facts["unit"], lasting, facts["lasting_unit"])
+        return cls(typical, learned, facts["unit"], lasting)
 
 
 def _check(learned: Arrays, channels: int) -> None:

@@ -25,6 +25,11 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+RETURN_PERIOD = 5_000.0
+"""Rows in which one false alarm is accepted, where no budget was requested."""
+
+LOG_RETURN_PERIOD = math.log(RETURN_PERIOD)
+
 LOWEST = 5.0
 """The lowest threshold, of surprise."""
 
@@ -136,9 +141,10 @@ _DECAY = math.exp(-1 / TIME_CONSTANT)
 
 
 class NewEventFilter:
-    """Holds the last new-event surprise, as far as it has decayed."""
+    """Holds the last new-event surprise, as far as it has decayed; ``step`` must exceed it."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: float = STEP) -> None:
+        self._step = step
         self.last_reported = 0.0
 
     def filter(self, surprise: Array) -> Array:
@@ -146,7 +152,7 @@ class NewEventFilter:
         new_event = np.zeros(len(surprise))
         for row, amount in enumerate(surprise.tolist()):
             self.last_reported *= _DECAY
-            if amount >= self.last_reported + STEP:
+            if amount >= self.last_reported + self._step:
                 new_event[row] = self.last_reported = amount
         return new_event
 

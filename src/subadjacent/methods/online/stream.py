@@ -14,20 +14,28 @@ from numpy.typing import NDArray
 
 from subadjacent.decision.baseline_profile import ExpectedRange
 from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.view_facts import FORECASTING
 from subadjacent.methods.method import State, join_names, split_names
-from subadjacent.methods.online.learner import RETURN_PERIOD, Learner, RowAssessment
+from subadjacent.methods.online.lasting import LastingAssessment, LastingStream
+from subadjacent.methods.online.learner import Learner, RowAssessment
 from subadjacent.methods.online.learning_rule import ADAPT_AFTER, LearningRule
+from subadjacent.methods.online.new_events import LOG_RETURN_PERIOD
 from subadjacent.methods.online.surprise import CHANNEL_NORM, VIEW_WEIGHT
 from subadjacent.methods.online.views import view_names
 from subadjacent.methods.stream import ModelStream, check_rows, check_taken, part_of
 from subadjacent.methods.views.residual_scale import SOFTNESS
+from subadjacent.methods.views.settings import LEVEL
 
 if TYPE_CHECKING:
     from subadjacent.methods.online.model import OnlineModel
 
 Array = NDArray[np.float64]
 
-LOG_RETURN_PERIOD = math.log(RETURN_PERIOD)
+MIN_HALF_RANGE = 1e-9
+"""Half-width of an expected range, in the units of the series: none is narrower."""
+
+LOOK_BACK = tuple(name for name in FORECASTING if name != LEVEL)
+"""Views that expect a row from rows before it."""
 
 CHANNEL_UNIT = 0.05
 """Surprise of a channel to the views of what lasts that one value in a hundred of white noise
@@ -53,18 +61,18 @@ class Watcher:
         self,
         rows: Array,
         missing: NDArray[np.bool_] | None = None,
-        scores: Array | None = None,
+        lasting: LastingAssessment | None = None,
     ) -> Watched:
         """Assess the next rows, (B, C), at least one, and learn from the normal ones.
 
-        ``scores`` are those of the views of what lasts, (B,), where there are any.
+        Rows of an event to the views of what lasts are not normal either.
         """
         pieces, done = [], 0
         while done < len(rows):
             some = slice(done, min(done + self.learner.room, len(rows)))
             own_missing = None if missing is None else missing[some]
-            own_scores = None if scores is None else scores[some]
-            pieces.append(self._watch(rows[some], own_missing, own_scores))
+            own_lasting = None if lasting is None else lasting.part(some)
+            pieces.append(self._watch(rows[some], own_missing, own_lasting))
             done = some.stop
         if len(pieces) == 1:
             return pieces[0]
@@ -76,12 +84,15 @@ class Watcher:
         )
 
     def _watch(
-        self, rows: Array, missing: NDArray[np.bool_] | None, scores: Array | None
+        self, rows: Array, missing: NDArray[np.bool_] | None, lasting: LastingAssessment | None
     ) -> Watched:
         learner, first = self.learner, self.learner.rows
         ends = len(rows) == learner.room
-        assessment = learner.assess(rows, scores, missing)
+        assessment = learner.assess(rows, missing)
         severity, ongoing = assessment.severity, assessment.ongoing
+        if lasting is not None:
+            severity = np.maximum(severity, lasting.begins / LOG_RETURN_PERIOD)
+            ongoing = np.maximum(ongoing, lasting.log_period / LOG_RETURN_PERIOD)
         normal, goes_on, accepted = self.rule.follow(first, severity, ongoing, may_accept=ends)
         expected = learner.mark_normal(normal)
         if accepted is not None:
@@ -121,12 +132,10 @@ class OnlineStream(ModelStream):
         model: OnlineModel,
         state: State | None = None,
         *,
-        explained: bool = True,
         adapt_after: int | None = ADAPT_AFTER,
     ) -> None:
         self._model = model
         self._adapt_after = adapt_after
-        self._explained = explained
         self._begin()
         if state is not None:
             self._continue(state)
@@ -137,8 +146,8 @@ class OnlineStream(ModelStream):
         self._begin_lasting(None)
 
     def _begin_lasting(self, state: State | None) -> None:
-        lasting = self._model.lasting
-        self._lasting = None if lasting is None else lasting.stream(state, explained=True)
+        lasting, after = self._model.lasting, self._adapt_after
+        self._lasting = None if lasting is None else LastingStream(lasting, after, state)
 
     def push(self, rows: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> Evidence:
         """Take the next rows; return the evidence on all of them.
@@ -148,28 +157,33 @@ class OnlineStream(ModelStream):
         check_rows(rows, len(self._model.typical_values))
         if not len(rows):
             return self._nothing
-        lasting = None if self._lasting is None else self._lasting.push(rows)
-        scores = None if lasting is None else np.asarray(lasting.score, dtype=np.float64)
-        watched = self._watcher.watch(np.asarray(rows, dtype=np.float64), missing, scores)
+        lasting = None if self._lasting is None else self._lasting.push(rows, missing)
+        watched = self._watcher.watch(np.asarray(rows, dtype=np.float64), missing, lasting)
         self.taken += len(rows)
         self.given = self.taken
-        return self._evidence(watched, lasting)
+        return self._evidence(rows, watched, lasting)
 
-    def _evidence(self, watched: Watched, lasting: Evidence | None) -> Evidence:
-        """Both parts of the score, each in its own unit."""
+    def _evidence(
+        self, rows: NDArray[Any], watched: Watched, lasting: LastingAssessment | None
+    ) -> Evidence:
+        """Both parts of the score, each in its own unit.
+
+        An event is as rare as the rarer of the two says, given that either may tell of one.
+        """
         model, (assessment, expected, goes_on) = self._model, watched
         score = assessment.surprise / model.unit
-        if not self._explained:
-            if lasting is not None:
-                score = score + lasting.score / model.lasting_unit
-            return Evidence(score, np.zeros((len(score), 0)), None, {})
         by_channel = VIEW_WEIGHT / model.unit * assessment.by_channel
         traces = self._traces(assessment)
-        if lasting is not None:
-            score = score + lasting.score / model.lasting_unit
-            surprise = np.log1p(lasting.by_channel / SOFTNESS)
-            by_channel = by_channel + surprise / (CHANNEL_UNIT * model.lasting_unit)
-            traces |= {name: trace / model.lasting_unit for name, trace in lasting.traces.items()}
+        log_period = assessment.severity * LOG_RETURN_PERIOD
+        if lasting is not None and model.lasting is not None:
+            evidence, unit = lasting.evidence, model.lasting.unit
+            surprise = np.log1p(evidence.by_channel / SOFTNESS)
+            by_channel = by_channel + surprise / (CHANNEL_UNIT * unit)
+            out = _out_of_range(rows, expected)
+            for name, trace in evidence.traces.items():
+                traces[name] = trace / unit * (out if name in LOOK_BACK else 1)
+                score = score + traces[name]
+            log_period = np.maximum(np.maximum(log_period, lasting.begins) - math.log(2), 0)
         return Evidence(
             score,
             by_channel,
@@ -178,7 +192,7 @@ class OnlineStream(ModelStream):
             tuple(traces),
             low=expected.low,
             high=expected.high,
-            log_period=assessment.severity * LOG_RETURN_PERIOD,
+            log_period=log_period,
             goes_on=goes_on,
             warm_up=assessment.warm_up,
         )
@@ -205,7 +219,7 @@ class OnlineStream(ModelStream):
     @cached_property
     def _nothing(self) -> Evidence:
         """Evidence on no rows, in the shape of this model's evidence."""
-        other = OnlineStream(self._model, explained=self._explained)
+        other = OnlineStream(self._model)
         return part_of(other.push(self._model.typical_values[None]), 0, 0)
 
     @property
@@ -230,11 +244,14 @@ class OnlineStream(ModelStream):
         What was learned stays.
         """
         self._watcher.learner.gap(rows)
-        self._begin_lasting(None)
+        if self._lasting is not None:
+            self._lasting.gap()
 
     def accept(self, first: int, last: int) -> None:
         """Mark rows as normal: those from ``first`` to ``last`` rows ago, 1 is the latest."""
         self._watcher.accept(first, last)
+        if self._lasting is not None and last == 1:
+            self._lasting.accept(first)
 
     def state(self) -> State:
         """The state of the learner and of the views of what lasts."""
@@ -250,6 +267,18 @@ class OnlineStream(ModelStream):
         self._watcher = Watcher.restore(parts["watcher"], self._adapt_after)
         if self._model.lasting is not None:
             self._begin_lasting(State(parts["lasting"], state.facts["lasting"]))
+
+
+def _out_of_range(rows: NDArray[Any], expected: ExpectedRange) -> Array:
+    """How far the values of rows are on the way out of their expected range: 1 out of it, (B,).
+
+    After an event, forecasts are wrong because they look back at it. A row whose values are all as
+    they would be without the event is no part of it.
+    """
+    half_range = np.maximum(expected.high - expected.expected, expected.expected - expected.low)
+    way = np.abs(rows - expected.expected) / np.maximum(half_range, MIN_HALF_RANGE)
+    out: Array = np.minimum(way.max(axis=1), 1)
+    return out
 
 
 def _joined(pieces: Any) -> list[Array]:

@@ -19,8 +19,8 @@ Array = NDArray[np.float64]
 TIME_CONSTANT = 6_000.0
 """Rows after which a row counts for a third in how rare a departure or a surprise is."""
 
-VIEW_WEIGHT, SCORE_WEIGHT = 0.5, 0.5
-"""Weight of the surprise of a view, for views agree in part; and of that of a model's score."""
+VIEW_WEIGHT = 0.5
+"""Weight of the surprise of a view, for views agree in part."""
 
 MAX_VIEW_SURPRISE = 20.0
 """The highest surprise of one view. It takes 18 of one view alone to open an alarm where nothing
@@ -42,43 +42,32 @@ class RowSurprise(NamedTuple):
     by_view: Array  # (B, V, C)
     by_channel: Array  # (B, C), the sum over views
     row: Array  # (B,), half the norm over channels
-    with_score: Array  # (B,), that and half the surprise of a model's score, where there is one
 
 
 class StreamSurprise:
-    """The tails of all views of all channels and, as the last trace, of a model's score."""
+    """The tails of all views of all channels."""
 
     def __init__(self, channels: int) -> None:
         self._shape = view_count(channels), channels
-        self.tails = HillTails(math.prod(self._shape) + 1)
+        self.tails = HillTails(math.prod(self._shape))
 
-    def of(
-        self, by_view: Array, scores: Array | None, has_moved: NDArray[np.bool_], rows: int
-    ) -> RowSurprise:
-        """The surprise of rows.
+    def of(self, by_view: Array, has_moved: NDArray[np.bool_], rows: int) -> RowSurprise:
+        """The surprise of rows, given their departures, (B, V, C).
 
-        ``by_view`` are departures, (B, V, C), ``scores`` those of a model, (B,), ``rows`` how
-        many the series has. How far a channel may go that never moved is unknown: the
-        surprise of its first move is that of one row in all rows before it.
+        ``rows`` is how many the series has. How far a channel may go that never moved is unknown:
+        the surprise of its first move is that of one row in all rows before it.
         """
         first_move = math.log(min(rows, TIME_CONSTANT))
         most = np.where(has_moved, MAX_VIEW_SURPRISE, first_move)
-        surprise = self.tails.surprise(_traces(by_view, scores))
-        of_views = surprise[:, : math.prod(self._shape)].reshape(by_view.shape)
-        of_views = np.minimum(of_views, most)
+        surprise = self.tails.surprise(by_view.reshape(len(by_view), -1))
+        of_views = np.minimum(surprise.reshape(by_view.shape), most)
         by_channel = np.add.reduce(of_views, axis=1)
-        row = VIEW_WEIGHT * over_channels(by_channel)
-        with_score = row
-        if scores is not None:
-            with_score = row + SCORE_WEIGHT * np.minimum(surprise[:, -1], MAX_VIEW_SURPRISE)
-        return RowSurprise(of_views, by_channel, row, with_score)
+        return RowSurprise(of_views, by_channel, VIEW_WEIGHT * over_channels(by_channel))
 
-    def learn(
-        self, by_view: Array, scores: Array | None, normal: NDArray[np.bool_], forgetting: float
-    ) -> None:
-        """Count departures and scores; those of rows that were not normal count less."""
+    def learn(self, by_view: Array, normal: NDArray[np.bool_], forgetting: float) -> None:
+        """Count departures, (B, V, C); those of rows that were not normal count less."""
         weights = np.where(normal, 1.0, ALARM_WEIGHT)
-        self.tails.learn(_traces(by_view, scores), weights, forgetting)
+        self.tails.learn(by_view.reshape(len(by_view), -1), weights, forgetting)
 
     def fit(self) -> None:
         """Fit the tails, if their counts have changed."""
@@ -86,14 +75,11 @@ class StreamSurprise:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The histograms; ``restore`` is the inverse."""
-        counts = self.tails.counts
-        views = counts[:-1].reshape(*self._shape, BINS)
-        return {"views/counts": views, "score/counts": counts[-1]}
+        return {"counts": self.tails.counts.reshape(*self._shape, BINS)}
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         """Replace the histograms by saved ones."""
-        views, score = state["views/counts"], state["score/counts"]
-        self.tails.restore(np.concatenate([views.reshape(-1, BINS), score[None]]))
+        self.tails.restore(state["counts"].reshape(-1, BINS))
 
 
 def over_channels(surprise: Array) -> Array:
@@ -101,9 +87,3 @@ def over_channels(surprise: Array) -> Array:
     powers = np.add.reduce(np.power(surprise, CHANNEL_NORM), axis=-1)
     norm: Array = np.power(powers, 1 / CHANNEL_NORM)
     return norm
-
-
-def _traces(by_view: Array, scores: Array | None) -> Array:
-    """Departures in all views of all channels, then scores where there are any, (B, N)."""
-    departures = by_view.reshape(len(by_view), -1)
-    return departures if scores is None else np.concatenate([departures, scores[:, None]], axis=1)

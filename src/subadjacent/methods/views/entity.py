@@ -5,7 +5,6 @@ Shapes: C channels.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,13 +17,12 @@ from subadjacent.methods.method import Model, State
 from subadjacent.methods.moving import rows_ahead
 from subadjacent.methods.stream import ModelStream
 from subadjacent.methods.views.forecasts import Forecasts
-from subadjacent.methods.views.network import NetworkView
 from subadjacent.methods.views.residual_scale import MARGIN
 from subadjacent.methods.views.settings import SHAPE, STATE, ViewSettings
 from subadjacent.methods.views.shapes import ShapeView
 from subadjacent.methods.views.smoothing import smoothing_lengths
 from subadjacent.methods.views.states import StateView
-from subadjacent.methods.views.view import NETWORK, ForecastingView
+from subadjacent.methods.views.view import ForecastingView
 from subadjacent.methods.views.weights import PartWeights
 
 
@@ -89,8 +87,6 @@ class ViewsModel(Model):
         and restless entities alike.
     channel_units
         The same of each channel's surprise to the forecasting views, (C,).
-    network
-        Whose residuals are added to the views', if any.
     """
 
     settings: ViewSettings
@@ -98,7 +94,6 @@ class ViewsModel(Model):
     entity: EntityViews
     unit: float
     channel_units: Array
-    network: NetworkView | None = None
 
     @property
     def blur(self) -> int:
@@ -112,14 +107,11 @@ class ViewsModel(Model):
         allowed = self.settings.ahead
         behind, ahead = self.entity.reach
         every = 1
-        if self.network is not None:
-            behind, ahead = max(behind, self.network.reach), max(ahead, self.network.reach)
-            every = self.network.network.stride
         behind, ahead = behind + MARGIN, ahead + rows_ahead(MARGIN, allowed.residuals)
         if self.entity.shapes is not None:
             window_behind, window_ahead = self.entity.shapes.reach
             behind, ahead = max(behind, window_behind), max(ahead, window_ahead)
-            every = math.lcm(every, self.entity.shapes.every)
+            every = self.entity.shapes.every
         score = max(smoothing_lengths(self.settings.smoothing))
         return Reach(behind + score, ahead + rows_ahead(score, allowed.score), every)
 
@@ -136,8 +128,7 @@ class ViewsModel(Model):
     @property
     def forms(self) -> list[str]:
         """The trace that each part of the score belongs to, in the order of parts."""
-        network = [] if self.network is None else [NETWORK]
-        return [part.form for part in self.forecasts.parts] + [*self.entity.novelty] + network
+        return [part.form for part in self.forecasts.parts] + [*self.entity.novelty]
 
     @property
     def traces(self) -> tuple[str, ...]:
@@ -152,9 +143,7 @@ class ViewsModel(Model):
         return ViewsStream(self).assess(rows)
 
     def stream(self, state: State | None = None, *, explained: bool = True) -> ModelStream:
-        """Assess a segment as it comes, every row once; with a network, by replaying."""
-        if self.network is not None:
-            return super(ViewsModel, self).stream(state, explained=explained)
+        """Assess a segment as it comes, every row once."""
         from subadjacent.methods.views.stream import ViewsStream
 
         return ViewsStream(self, state, explained=explained)

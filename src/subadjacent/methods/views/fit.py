@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from subadjacent.decision.view_facts import FACTS, NOVELTIES
 from subadjacent.methods.views.entity import EntityViews, NoveltyView
-from subadjacent.methods.views.fit_shapes import ShapeFit, fit_lengths, shapes_of
+from subadjacent.methods.views.fit_shapes import ShapeFit, fit_shapes
 from subadjacent.methods.views.fit_view import UnseenPart, ViewFit, ViewResiduals, fit_view
 from subadjacent.methods.views.forecasts import MANY
 from subadjacent.methods.views.novelty import novelty_weight
@@ -75,8 +75,7 @@ class Common:
         """The novelty view with this name."""
         if name == STATE:
             return fit_states(self._segments, self.sums, settings.related_floor)
-        lengths = fit_lengths(self._segments, self.cycle)
-        return shapes_of(lengths, list(map(len, self._segments)), settings.window_ahead)
+        return fit_shapes(self._segments, self.cycle, settings.window_ahead)
 
 
 def fit_views(

@@ -95,29 +95,19 @@ def grains(cycle: int | None) -> tuple[int, int]:
 
 def fit_shapes(parts: Sequence[Rows], cycle: int | None, lookahead: int | None) -> ShapeFit | None:
     """From segments of standardised rows; None where no channel has shapes."""
-    return shapes_of(fit_lengths(parts, cycle), list(map(len, parts)), lookahead)
-
-
-def fit_lengths(parts: Sequence[Rows], cycle: int | None) -> list[LengthFit]:
-    """Shapes of every length that there are any of, however far ahead rows may look."""
     values = [cut(part) for part in parts]
     moving = [channel for channel in range(values[0].shape[1]) if not _is_flag(values, channel)]
-    return [
+    fits = [
         fit for grain in grains(cycle) if (fit := _fit_length(values, moving, grain)) is not None
     ]
-
-
-def shapes_of(
-    fits: Sequence[LengthFit], lengths: Sequence[int], lookahead: int | None
-) -> ShapeFit | None:
-    """A view of fitted shapes whose rows look so far ahead, given how long segments are."""
     if not fits:
         return None
     view = ShapeView(tuple(fit.shapes for fit in fits), lookahead)
     unseen = []
-    for number, rows in enumerate(lengths):
+    for number, part in enumerate(parts):
         by_length = [
-            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(rows, lookahead)] for fit in fits
+            np.append(fit.unseen[number], 0)[fit.shapes.windows_of(len(part), lookahead)]
+            for fit in fits
         ]
         unseen.append(np.mean(by_length, axis=0))
     return ShapeFit(view, unseen)

@@ -80,7 +80,7 @@ class Forecasts:
         self.parts = [parts[n] for n in order]
         factors = weights.factors()
         self._weights = np.array([part.weight for part in self.parts])
-        self._shares = self._weights * np.array([factors[n] for n in order])
+        self._shares = self._weights * factors[np.array(order, dtype=np.intp)]
         self._view_of = np.array([names.index(part.view) for part in self.parts], dtype=np.intp)
         with_ridge = [n for n, view in enumerate(self._views) if view.ridge is not None]
         with_ridge.sort(key=lambda n: names[n] != LOCAL)

@@ -67,7 +67,32 @@ class ViewsMethod(Method):
 
     def fit(self, series: Sequence[TrainSeries], run: Runtime) -> Fitted:
         """Fit the views; the scores of training rows are cross-validated."""
-        return self.fitted(series, self.fit_entities(series, run))
+        _check_channels(series)
+        _check_rows(series, 0 if self.quiet else self.settings.far)
+        scalers = fit_scalers(series, FAR_CLIP)
+        # progress counts entities; or rows, where there is a single entity
+        single = len(series) == 1
+        tasks = [
+            # other processes have no use for labels of rows
+            _EntityTask(
+                replace(one_series, index=None),
+                scalers.of(one_series.entity),
+                self.settings,
+                run.watch if single else ignore,
+            )
+            for one_series in series
+        ]
+        spread = run.map if worth_spreading(series) else in_turn
+        fits: list[EntityFit] = []
+        for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers)]):
+            fits.append(fit)
+            if len(fits) <= len(tasks) and not single:
+                run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
+        if not self.quiet:
+            _warn_of_no_views(series, fits)
+            _warn_of_few_rows(series, fits)
+        # the model for unseen entities comes last; a single series serves them itself
+        return self._fitted(series, scalers, fits[: len(tasks)], fits[-1].views.entity)
 
     def fit_each(self, series: Sequence[TrainSeries], run: Runtime) -> list[Fitted]:
         """Fit each series by itself; series of one shape are fitted together for speed."""
@@ -107,40 +132,16 @@ class ViewsMethod(Method):
             entity_fit = in_own_unit(fit, self.settings)
             _warn_of_no_views([one_series], [entity_fit])
             _warn_of_few_rows([one_series], [entity_fit])
-            yield self.fitted([one_series], EntityFits(scaler, [entity_fit], fit.entity))
+            yield self._fitted([one_series], scaler, [entity_fit], fit.entity)
 
-    def fit_entities(self, series: Sequence[TrainSeries], run: Runtime) -> EntityFits:
-        """Fit the views of every entity, and the pooled views."""
-        _check_channels(series)
-        _check_rows(series, 0 if self.quiet else self.settings.far)
-        scalers = fit_scalers(series, FAR_CLIP)
-        # progress counts entities; or rows, where there is a single entity
-        single = len(series) == 1
-        tasks = [
-            # other processes have no use for labels of rows
-            _EntityTask(
-                replace(one_series, index=None),
-                scalers.of(one_series.entity),
-                self.settings,
-                run.watch if single else ignore,
-            )
-            for one_series in series
-        ]
-        spread = run.map if worth_spreading(series) else in_turn
-        fits: list[EntityFit] = []
-        for fit in spread(_fit_entity, [*tasks, *self._pooled_task(series, scalers)]):
-            fits.append(fit)
-            if len(fits) <= len(tasks) and not single:
-                run.watch(Progress("fitting", len(fits), len(tasks), "entities"))
-        if not self.quiet:
-            _warn_of_no_views(series, fits)
-            _warn_of_few_rows(series, fits)
-        # the model for unseen entities comes last; a single series serves them itself
-        return EntityFits(scalers, fits[: len(tasks)], fits[-1].views.entity)
-
-    def fitted(self, series: Sequence[TrainSeries], fits: EntityFits) -> Fitted:
+    def _fitted(
+        self,
+        series: Sequence[TrainSeries],
+        scalers: PerEntity[Scaler],
+        entities: Sequence[EntityFit],
+        pooled: EntityViews,
+    ) -> Fitted:
         """The fitted models, each in its entity's own unit."""
-        scalers, entities, pooled = fits
         models: dict[str, Model] = {
             one_series.entity: ViewsModel(
                 self.settings,
@@ -201,14 +202,6 @@ class EntityFit(NamedTuple):
     scores: NDArray[np.float64]
     held_out: NDArray[np.float64]
     strongest: NDArray[np.float64]
-
-
-class EntityFits(NamedTuple):
-    """Scalers and fits of every entity, and the views fitted on all entities pooled."""
-
-    scalers: PerEntity[Scaler]
-    entities: list[EntityFit]
-    pooled: EntityViews
 
 
 def _fit_entity(task: _EntityTask) -> EntityFit:

@@ -10,7 +10,7 @@ Shapes: T rows of a segment, C channels, S scales.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,10 +92,6 @@ class ChannelScale:
         if beyond.any():
             surprise[beyond] += SPREAD_WEIGHT * np.log(excess[beyond])
         return surprise
-
-    def indifferent_to_spread(self) -> ChannelScale:
-        """A copy that ignores the spread of residuals."""
-        return replace(self, spread=np.full_like(self.spread, UNREACHABLE_SQUARE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

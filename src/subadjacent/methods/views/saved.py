@@ -49,10 +49,6 @@ def save(model: ViewsModel) -> State:
         "novelty": {name: novelty.weight for name, novelty in model.entity.novelty.items()},
         "grains": [] if shapes is None else [length.grain for length in shapes.lengths],
     }
-    if model.network is not None:
-        scale = model.network.scale
-        arrays["network_scale"] = np.concatenate([scale.squares, scale.spread[None]])
-        facts["network_factor"] = model.network.factor
     return State(arrays, facts)
 
 

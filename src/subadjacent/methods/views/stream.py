@@ -21,7 +21,6 @@ from subadjacent.methods.method import State
 from subadjacent.methods.moving import rows_ahead
 from subadjacent.methods.stream import ModelStream, check_rows, check_table, check_taken
 from subadjacent.methods.views.entity import ViewsModel
-from subadjacent.methods.views.network import SHARE, add_network
 from subadjacent.methods.views.novelty import Novelty
 from subadjacent.methods.views.residual_scale import MARGIN
 from subadjacent.methods.views.row_buffer import RowBuffer
@@ -60,7 +59,7 @@ class ViewsStream(ModelStream):
     Parameters
     ----------
     model
-        With a network, for ``assess`` alone.
+        The views of the entity.
     state
         Where to continue; None for the beginning of a segment.
     explained
@@ -88,7 +87,6 @@ class ViewsStream(ModelStream):
         # which trace each part belongs to, (P, traces)
         forms = np.array(model.forms, dtype=object)
         self._members = (forms[:, None] == np.array(self._traces, dtype=object)).astype(np.float64)
-        self._network: NDArray[np.float32] | None = None  # its surprise, of a whole segment
         self._begin()
         if state is not None:
             self._continue(state)
@@ -138,9 +136,6 @@ class ViewsStream(ModelStream):
 
     def assess(self, rows: NDArray[Any]) -> Evidence:
         """Evidence on a whole segment."""
-        if self._model.network is not None:
-            network = self._model.network
-            self._network = network.surprise(network.network.residuals(rows))
         self._add(rows)
         return self._advance(_Final(self.taken, self.taken, self.taken))
 
@@ -205,12 +200,6 @@ class ViewsStream(ModelStream):
             rows += own
             added.append(own[:, None])
             values += weight * novelty.values
-        if self._network is not None:
-            surprise = self._network[first:last]
-            own = surprise.mean(axis=1, dtype=np.float64)
-            rows = add_network(rows, own)
-            added = [(1 - SHARE) * part for part in added] + [SHARE * own[:, None]]
-            values = (1 - SHARE) * values + SHARE * surprise
         by_part = np.concatenate(added, axis=1)
         self._push_tables({MEANS: rows, STRONGEST: strongest, VALUES: values, BY_PART: by_part})
 

@@ -23,7 +23,7 @@ from subadjacent.ridge.companions import Companions
 from subadjacent.ridge.sides import SegmentRidge
 
 # names of the other forms in which residuals are assessed, beside a residual by itself
-ACROSS, WHOLE, NETWORK = "other channels", "all channels", "network"
+ACROSS, WHOLE = "other channels", "all channels"
 # the view whose residuals are assessed for the row as a whole as well
 JOINT_VIEW = RHYTHM
 
@@ -46,7 +46,6 @@ def parts_of(view: str) -> tuple[Part, ...]:
 
 
 PARTS = tuple(part for view in FORECASTING for part in parts_of(view))
-TOTAL_WEIGHT = sum(part.weight for part in PARTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

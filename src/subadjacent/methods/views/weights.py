@@ -54,15 +54,6 @@ class PartWeights:
         compared = self.typical[self.comparable & (self.typical > ROUNDING)]
         return max(median(compared), MIN_COMMON) if len(compared) else math.inf
 
-    def factor(self, typical: float) -> float:
-        """The weight of a part: 1, or less if it is more than ``TOLERANCE`` times the median."""
-        return self._factor(typical, self.common)
-
-    def factors(self) -> list[float]:
-        """The weight of each part."""
-        common = self.common
-        return [self._factor(typical, common) for typical in self.typical.tolist()]
-
-    @staticmethod
-    def _factor(typical: float, common: float) -> float:
-        return min(1.0, TOLERANCE * common / max(typical, ROUNDING))
+    def factors(self) -> NDArray[np.float64]:
+        """The weight of each part: 1, or less if it is over ``TOLERANCE`` times the median."""
+        return np.minimum(1.0, TOLERANCE * self.common / np.maximum(self.typical, ROUNDING))

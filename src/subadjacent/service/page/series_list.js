@@ -2,6 +2,7 @@
 
 import {byId, make, notOften, say} from "./dom.js";
 import {MINUTE, count, lasting, severity, timeOf} from "./format.js";
+import {headline} from "./headline.js";
 
 const ORDER = ["alarm", "learning", "calm", "muted"];   // the worst first
 const MOST = 300;   // rows of the list: beyond, the filter finds them
@@ -23,18 +24,6 @@ export function inWords(series, now = Date.now()) {
   // how long is the same in every time zone
   const left = Math.ceil((timeOf(series.muted_until) - now) / MINUTE) * MINUTE;
   return left > 0 ? `Muted · ${lasting(left)} left` : "Muted";
-}
-
-export function headline(all) {
-  const alarms = all.filter(one => one.state === "alarm"), learning = all.filter(one => one.state === "learning");
-  if (!all.length) return "Nothing to watch yet";
-  const series = count(all.length, "series", "series"), [worst] = alarms.sort(worstFirst);
-  if (alarms.length === 1) return `1 of ${series} has an open alarm: ${worst.name}`;
-  if (alarms.length) return `${alarms.length} of ${series} have open alarms, the worst ${worst.name}`;
-  if (learning.length) return `No open alarm; ${learning.length} of ${series} still ${learning.length === 1 ? "learns" : "learn"}`;
-  // who comes in the morning asks what happened at night
-  const unseen = all.reduce((sum, one) => sum + (one.unseen ?? 0), 0), rest = unseen ? `, with ${count(unseen, "unseen alarm")}` : "";
-  return (all.length === 1 ? "The series is calm" : `All ${series} are calm`) + rest;
 }
 
 export class SeriesList {
@@ -115,7 +104,7 @@ export class SeriesList {
       if (nodes.includes(focused)) focused.focus({preventScroll: true});
     }
     const all = this.sorted, alarms = all.filter(one => one.state === "alarm").length;
-    say(byId("headline"), headline(all));
+    say(byId("headline"), headline(all, [...this.alarms.all.values()]));
     const known = alarms ? `(${alarms}) subadjacent` : "subadjacent";
     document.title = document.documentElement.dataset.lost ? "No connection · subadjacent" : known;
     const left = shown.length - listed.length;

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
-from starlette.responses import Response
+from fastapi import APIRouter, Query
+from starlette.responses import JSONResponse, Response
 
 from subadjacent.service.alarm_store import find_alarm
 from subadjacent.service.alarm_store import list_alarms as read_alarms
-from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.answers import PROBLEMS
+from subadjacent.service.routes import Registry, SeriesFilter
 from subadjacent.service.schemas import Acknowledge, AlarmList, AlarmRecord, Key
 
 DEFAULT_LIMIT = 100
@@ -22,10 +22,8 @@ router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 
 @router.get("", response_model=AlarmList)
 async def list_alarms(
-    request: Request,
-    series: Annotated[
-        str | None, Query(max_length=200, description="Name of the series; by default all series.")
-    ] = None,
+    registry: Registry,
+    series: SeriesFilter = None,
     state: Annotated[Literal["open", "closed", "all"], Query(description="Which of them.")] = "all",
     limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = DEFAULT_LIMIT,
     before: Annotated[
@@ -33,28 +31,24 @@ async def list_alarms(
     ] = None,
 ) -> Response:
     """The newest alarms first; ``before`` an alarm's id, to page on."""
-    registry: SeriesRegistry = request.app.state.registry
     key = None if series is None else registry.find(series).id
     read = partial(read_alarms, series=key, state=state, limit=limit, before=before)
-    return Json({"alarms": await registry.read(read)})
+    return JSONResponse({"alarms": await registry.read(read)})
 
 
 @router.get("/{key}", response_model=AlarmRecord)
-async def get_alarm(request: Request, key: Key) -> Response:
+async def get_alarm(registry: Registry, key: Key) -> Response:
     """One alarm, and why."""
-    registry: SeriesRegistry = request.app.state.registry
-    return Json(await registry.read(partial(find_alarm, key=key)))
+    return JSONResponse(await registry.read(partial(find_alarm, key=key)))
 
 
 @router.post("/{key}/acknowledge", response_model=AlarmRecord)
-async def acknowledge(request: Request, key: Key, wanted: Acknowledge | None = None) -> Response:
+async def acknowledge(registry: Registry, key: Key, wanted: Acknowledge | None = None) -> Response:
     """Say that somebody has seen it."""
-    registry: SeriesRegistry = request.app.state.registry
-    return Json(await registry.acknowledge(key, "" if wanted is None else wanted.note))
+    return JSONResponse(await registry.acknowledge(key, "" if wanted is None else wanted.note))
 
 
 @router.post("/{key}/normal", response_model=AlarmRecord)
-async def mark_normal(request: Request, key: Key) -> Response:
+async def mark_normal(registry: Registry, key: Key) -> Response:
     """Say that it was none; the series learns from it."""
-    registry: SeriesRegistry = request.app.state.registry
-    return Json(await registry.mark_normal(key))
+    return JSONResponse(await registry.mark_normal(key))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from subadjacent.service.answers import PROBLEMS
-from subadjacent.service.events import EventStream
-from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.routes import Registry, SeriesFilter
 
 router = APIRouter(tags=["events"], responses=PROBLEMS)
 
@@ -24,12 +23,8 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 @router.get("/api/events", response_class=Response, responses=STREAM)
 async def events(
-    request: Request,
-    series: Annotated[
-        str | None, Query(max_length=200, description="Name of the series; by default all series.")
-    ] = None,
+    registry: Registry,
+    series: SeriesFilter = None,
 ) -> Response:
     """Listen to all series, or to one."""
-    registry: SeriesRegistry = request.app.state.registry
-    registry.listeners.check_room()
-    return EventStream(registry.listeners, series)
+    return registry.listeners.stream(series)

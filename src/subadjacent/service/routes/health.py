@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from subadjacent.service.answers import PROBLEMS, Json
+from subadjacent.service.answers import PROBLEMS
 from subadjacent.service.problems import Refusal
-from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.routes import Registry
 from subadjacent.service.schemas import Health
 
 router = APIRouter(tags=["health"])
@@ -19,7 +19,7 @@ router = APIRouter(tags=["health"])
 @router.get("/health", response_model=Health)
 async def health() -> Response:
     """The process is alive."""
-    return Json({"status": "ok"})
+    return JSONResponse({"status": "ok"})
 
 
 @router.get("/metrics", response_class=PlainTextResponse)
@@ -31,9 +31,8 @@ async def metrics(request: Request) -> Response:
 
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=Health, responses={503: PROBLEMS[503]})
-async def ready(request: Request) -> Response:
+async def ready(registry: Registry) -> Response:
     """Rows can be taken."""
-    registry: SeriesRegistry = request.app.state.registry
     if not registry.writer.is_alive:
         raise Refusal(503, "the service is starting or stopping: try again in a moment")
-    return Json({"status": "ok"})
+    return JSONResponse({"status": "ok"})

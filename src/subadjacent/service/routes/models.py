@@ -10,11 +10,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
-from subadjacent.service.answers import PROBLEMS, Json
-from subadjacent.service.jobs import Jobs
-from subadjacent.service.registry import SeriesRegistry
+from subadjacent.service.answers import PROBLEMS
+from subadjacent.service.models import score_batch
 from subadjacent.service.request_body import (
     CSV,
     PARQUET,
@@ -22,6 +21,7 @@ from subadjacent.service.request_body import (
     check_series_name,
     unknown_type,
 )
+from subadjacent.service.routes import Registry, RunningJobs
 from subadjacent.service.routes.series import ROWS_BODY, read_batch
 from subadjacent.service.schemas import (
     JobRecord,
@@ -30,7 +30,6 @@ from subadjacent.service.schemas import (
     ModelList,
     ScoresRecord,
 )
-from subadjacent.service.scores import score_batch
 
 router = APIRouter(prefix="/api", tags=["models"], responses=PROBLEMS)
 
@@ -52,10 +51,9 @@ FILE_SCORING = asyncio.Semaphore(1)
 
 
 @router.get("/models", response_model=ModelList)
-async def list_models(request: Request) -> Response:
+async def list_models(registry: Registry, jobs: RunningJobs) -> Response:
     """All models, and the latest fits."""
-    registry, jobs = _parts(request)
-    return Json({"models": registry.models.records(), "jobs": jobs.records()})
+    return JSONResponse({"models": registry.models.records(), "jobs": jobs.records()})
 
 
 @router.post(
@@ -66,6 +64,8 @@ async def list_models(request: Request) -> Response:
 )
 async def fit_model(
     request: Request,
+    registry: Registry,
+    jobs: RunningJobs,
     name: ModelName,
     share: Annotated[
         float, Query(gt=0, le=1, description="Of the rows, the first, that it is fitted on.")
@@ -76,7 +76,6 @@ async def fit_model(
     A model of that name is replaced. Where no series has that name, the rows of the file become
     one, so that its alarms appear.
     """
-    registry, jobs = _parts(request)
     # the rows of the file may become a series of that name
     check_series_name(name)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -95,27 +94,21 @@ async def fit_model(
     except BaseException:
         path.unlink()
         raise
-    return Json({"job": job}, 202)
+    return JSONResponse({"job": job}, 202)
 
 
 @router.get("/jobs/{key}", response_model=JobRecord)
-async def get_job(request: Request, key: Key) -> Response:
+async def get_job(jobs: RunningJobs, key: Key) -> Response:
     """How far a fit has come."""
-    return Json(_parts(request)[1].find(key))
+    return JSONResponse(jobs.find(key))
 
 
 @router.post("/score", response_model=ScoresRecord, openapi_extra={"requestBody": ROWS_BODY})
-async def score(request: Request, model: ModelName) -> Response:
+async def score(request: Request, registry: Registry, model: ModelName) -> Response:
     """Score rows in one go, with look-ahead: nothing of them is kept."""
-    registry, _ = _parts(request)
     known = registry.models.find(model)
-    batch = await read_batch(request, registry.settings.limits.scored_rows)
+    batch = await read_batch(request, registry, registry.settings.limits.scored_rows)
     async with FILE_SCORING:
         detector = await run_in_threadpool(registry.models.detector, known.key)
         found = await run_in_threadpool(partial(score_batch, detector, batch))
-    return Json(found)
-
-
-def _parts(request: Request) -> tuple[SeriesRegistry, Jobs]:
-    state = request.app.state
-    return state.registry, state.jobs
+    return JSONResponse(found)

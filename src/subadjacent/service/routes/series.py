@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from subadjacent.data.clock import DAY, duration
 from subadjacent.errors import InputError
-from subadjacent.service.answers import PROBLEMS, Json
+from subadjacent.service.answers import PROBLEMS
 from subadjacent.service.body_limits import max_columns
-from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import CSV, JSON, LINES, PARQUET, TABLES, RowBatch, read_rows
+from subadjacent.service.routes import Registry
 from subadjacent.service.row_store import history
 from subadjacent.service.schemas import (
     ROWS_EXAMPLE,
@@ -66,22 +66,21 @@ ROWS_BODY: dict[str, Any] = {
 
 
 @router.get("", response_model=SeriesList)
-async def list_series(request: Request) -> Response:
+async def list_series(registry: Registry) -> Response:
     """All series, the worst first."""
-    return Json({"series": _registry(request).all_series()})
+    return JSONResponse({"series": registry.all_series()})
 
 
 @router.get("/{name}", response_model=SeriesRecord)
-async def get_series(request: Request, name: SeriesName) -> Response:
+async def get_series(registry: Registry, name: SeriesName) -> Response:
     """One series."""
-    registry = _registry(request)
-    return Json(registry.record(registry.find(name)))
+    return JSONResponse(registry.record(registry.find(name)))
 
 
 @router.delete("/{name}", status_code=204)
-async def delete_series(request: Request, name: SeriesName) -> Response:
+async def delete_series(registry: Registry, name: SeriesName) -> Response:
     """Forget a series with its rows and alarms."""
-    await _registry(request).delete(name)
+    await registry.delete(name)
     return Response(status_code=204)
 
 
@@ -90,24 +89,23 @@ async def delete_series(request: Request, name: SeriesName) -> Response:
     response_model=PushRecord,
     openapi_extra={"requestBody": ROWS_BODY},
 )
-async def push_rows(request: Request, name: SeriesName) -> Response:
+async def push_rows(request: Request, registry: Registry, name: SeriesName) -> Response:
     """Push rows of a series; a new name is a new series.
 
     The answer comes when the rows are on disk. All rows of a request are taken, or none; late
     and duplicate ones are counted and left out.
     """
-    registry = _registry(request)
     limits = registry.settings.limits
-    batch = await read_batch(request, limits.rows)
+    batch = await read_batch(request, registry, limits.rows)
     check_ahead(batch.times, batch.kind, limits.days_ahead, clock.time())
     record = await registry.push(name, batch)
     request.app.state.measures.count_rows(record)
-    return Json(record)
+    return JSONResponse(record)
 
 
 @router.get("/{name}/history", response_model=HistoryRecord)
 async def get_history(
-    request: Request,
+    registry: Registry,
     name: SeriesName,
     before: Annotated[
         int | None, Query(ge=0, le=2**62, description="A row's number; by default the newest.")
@@ -120,7 +118,6 @@ async def get_history(
     ] = 2_000,
 ) -> Response:
     """The newest rows before row ``before``, thinned so that no peak is lost."""
-    registry = _registry(request)
     series = registry.find(name)
     read = partial(
         history,
@@ -132,27 +129,26 @@ async def get_history(
         points=points,
     )
     # encoded in the thread too: it may be long
-    return await registry.read(lambda tables: Json(read(tables)))
+    return await registry.read(lambda tables: JSONResponse(read(tables)))
 
 
 @router.post("/{name}/mute", response_model=SeriesRecord)
-async def mute(request: Request, name: SeriesName, wanted: Mute) -> Response:
+async def mute(registry: Registry, name: SeriesName, wanted: Mute) -> Response:
     """Do not tell of alarms of a series for a while; ``{"for": null}`` ends that."""
     seconds = None if wanted.length is None else duration(wanted.length, name="for")
     if seconds is not None and seconds > LONGEST_MUTE:
         raise InputError.of("for", "must be a year at most", f"got {wanted.length!r}")
-    return Json(await _registry(request).mute(name, seconds))
+    return JSONResponse(await registry.mute(name, seconds))
 
 
 @router.put("/{name}/model", response_model=SeriesRecord)
-async def switch_model(request: Request, name: SeriesName, wanted: Switch) -> Response:
+async def switch_model(registry: Registry, name: SeriesName, wanted: Switch) -> Response:
     """Judge a series by another model, or by what it learns alone."""
-    return Json(await _registry(request).switch(name, wanted.model))
+    return JSONResponse(await registry.switch(name, wanted.model))
 
 
-async def read_batch(request: Request, max_rows: int) -> RowBatch:
+async def read_batch(request: Request, registry: Registry, max_rows: int) -> RowBatch:
     """The rows of a request."""
-    registry = _registry(request)
     body, kind = await request.body(), request.headers.get("content-type", "")
     read = partial(
         read_rows,
@@ -164,8 +160,3 @@ async def read_batch(request: Request, max_rows: int) -> RowBatch:
     )
     long = len(body) > INLINE_BYTES or kind.startswith(TABLES)
     return await run_in_threadpool(read) if long else read()
-
-
-def _registry(request: Request) -> SeriesRegistry:
-    registry: SeriesRegistry = request.app.state.registry
-    return registry

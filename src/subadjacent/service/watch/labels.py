@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import NamedTuple
 
 from subadjacent.service.request_body import MAX_NAME_LENGTH
 from subadjacent.service.watch.prometheus_api import Labels
@@ -24,27 +23,20 @@ SLASH = "\u2215"
 """Stands for "/" in the name of a series, which is a part of addresses."""
 
 
-class Place(NamedTuple):
-    """Where the values of one label set belong."""
-
-    series: Labels
-    channel: str
-
-
-def place(labels: Labels, groupby: tuple[str, ...] | None, query: str) -> Place:
+def place(labels: Labels, groupby: tuple[str, ...] | None, query: str) -> tuple[Labels, str]:
     """The series that a label set belongs to, and which of its channels it is.
 
     >>> place((("cpu", "0"), ("host", "a")), None, "busy")
-    Place(series=(('cpu', '0'), ('host', 'a')), channel='busy')
+    ((('cpu', '0'), ('host', 'a')), 'busy')
     >>> place((("cpu", "0"), ("host", "a")), ("host",), "busy")
-    Place(series=(('host', 'a'),), channel='cpu=0')
+    ((('host', 'a'),), 'cpu=0')
     """
     if groupby is None:
-        return Place(labels, query)
+        return labels, query
     shared = tuple(pair for pair in labels if pair[0] in groupby)
     # the metric's name first: it says most
     rest = sorted((pair for pair in labels if pair[0] not in groupby), key=_metric_first)
-    return Place(shared, ",".join(_written(*pair) for pair in rest) or query)
+    return shared, ",".join(_written(*pair) for pair in rest) or query
 
 
 def group(
@@ -53,8 +45,8 @@ def group(
     """Series, and the label set of each of their channels, in the order of the channels' names."""
     series: dict[Labels, dict[str, Labels]] = {}
     for labels in found:
-        where = place(labels, groupby, query)
-        series.setdefault(where.series, {}).setdefault(where.channel, labels)
+        key, channel = place(labels, groupby, query)
+        series.setdefault(key, {}).setdefault(channel, labels)
     return {key: dict(sorted(series[key].items())) for key in sorted(series)}
 
 

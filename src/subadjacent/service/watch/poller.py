@@ -15,12 +15,18 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from subadjacent.decision.machine import OPENED
+from subadjacent.service.metrics import Measures
 from subadjacent.service.problems import Refusal
 from subadjacent.service.registry import SeriesRegistry
 from subadjacent.service.request_body import RowBatch
+from subadjacent.service.series import LiveSeries
 from subadjacent.service.times import TimeKind
 from subadjacent.service.watch.exposition import PollerHealth
 from subadjacent.service.watch.labels import describe, exposed, group
@@ -66,15 +72,23 @@ Remark = Callable[[str], None]
 
 
 async def poll(
-    settings: WatchSettings, remark: Remark, registry: SeriesRegistry, health: PollerHealth
+    settings: WatchSettings, remark: Remark, registry: SeriesRegistry, measures: Measures
 ) -> None:
-    """Poll all queries until cancelled."""
+    """Poll all queries until cancelled; ``remark`` gets sentences for people."""
+
+    def report(changes: Changes, series: LiveSeries, alarm: dict[str, Any], change: str) -> None:
+        if change == OPENED:
+            sentence = f"alarm: {series.name}: {alarm['sentence']}"
+            changes.then.append(partial(remark, sentence))
+
+    registry.on_alarm.append(report)
+    health = PollerHealth(measures.registry)
     rates = {query.name: query.false_alarms for query in settings.queries}
     for name, (query, _) in polled_series(registry).items():
         # not shown before it is polled: its labels are not known yet
         registry.series[name].labels = {}
         registry.false_alarms[name] = rates.get(query, "auto")
-    async with PrometheusAPI(settings) as api:
+    async with aclosing(PrometheusAPI(settings)) as api:
         pollers = [Poller(query, api, registry, health, remark) for query in settings.queries]
         await asyncio.gather(*(poller.run() for poller in pollers))
 

@@ -9,8 +9,7 @@ import asyncio
 import json
 import math
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import httpx2
 import numpy as np
@@ -48,7 +47,7 @@ class ReadFailure(Exception):  # noqa: N818 — reads as a fact
 
 
 class PrometheusAPI:
-    """Asks one server. To be used in ``async with``."""
+    """Asks one server, until it is closed."""
 
     def __init__(self, settings: WatchSettings) -> None:
         self._url = f"{settings.prometheus}/api/v1/query_range"
@@ -57,17 +56,9 @@ class PrometheusAPI:
         # one question at a time for every query, and never a connection that waits for ever
         self._client = httpx2.AsyncClient(timeout=self._seconds)
 
-    async def __aenter__(self) -> Self:
-        await self._client.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._client.__aexit__(kind, error, trace)
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._client.aclose()
 
     async def read(self, expr: str, first: int, last: int, step: int) -> Table:
         """Values of ``expr`` at every time from ``first`` to ``last``, in milliseconds."""

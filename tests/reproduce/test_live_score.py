@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subadjacent.errors import InputError
-from subadjacent.evaluation.live import (
+from reproduce.live_score import (
     PROFILES,
     Span,
     Watched,
@@ -20,6 +19,7 @@ from subadjacent.evaluation.live import (
     live_score_at,
     windows_around,
 )
+from subadjacent.errors import InputError
 
 
 def squashed(place: float) -> float:
@@ -67,15 +67,6 @@ def best_of_all(series: Sequence[Watched], profile: str) -> float:
     return max(oracle(series, threshold, profile) for threshold in set(thresholds.tolist()))
 
 
-def flagged(rows: int, *at: int) -> list[float]:
-    return [float(row in at) for row in range(rows)]
-
-
-def score_of(flags: list[float], profile: str = "standard") -> float:
-    """At threshold 1: twenty rows, three of them, 9 to 11, the window of an anomaly at row 10."""
-    return live_score_at([Watched(flags, [(10, 11)])], 1.0, profile).score
-
-
 def test_windows_around_anomalies_by_hand() -> None:
     for spans, expected in (
         # a tenth of the rows is shared by the windows
@@ -97,20 +88,6 @@ def test_windows_around_anomalies_by_hand() -> None:
     assert windows_around([(0, 1)], 1_000, unjudged=0) == [(0, 51)]
     assert windows_around([(1_750, 1_751)], 20_000) == [(750, 2_751)]
     assert windows_around([(1_749, 1_750)], 20_000) == []
-
-
-def test_the_first_row_of_the_window_is_perfect_and_silence_is_nothing() -> None:
-    assert score_of(flagged(20, 9)) == pytest.approx(100)
-    assert score_of(flagged(20)) == 0
-
-
-def test_a_detection_for_nothing_costs_by_its_distance_behind_the_window() -> None:
-    assert score_of(flagged(20, 3)) == pytest.approx(-50 * 0.11)
-    assert score_of(flagged(20, 13)) == pytest.approx(50 * 0.11 * squashed(1.0))
-    assert score_of(flagged(20, 12)) == pytest.approx(50 * 0.11 * squashed(0.5))
-    # three widths behind, where the curve is cut
-    assert score_of(flagged(20, 17)) == pytest.approx(-50 * 0.11, abs=0)
-    assert score_of(flagged(20, 2)) == 0  # not assessed
 
 
 @st.composite
@@ -149,8 +126,3 @@ def test_what_it_refuses(series: Any, profile: str, message: str) -> None:
         live_score(series, profile)
     with pytest.raises(InputError, match=message):
         live_score_at(series, 1.0, profile)
-
-
-def test_rows_must_be_counted() -> None:
-    with pytest.raises(InputError, match="rows"):
-        windows_around([], 0)
