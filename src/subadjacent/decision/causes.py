@@ -252,7 +252,8 @@ def _first_mover(
         channel
         for channel in order
         if means[channel] >= least
-        and (departures[channel].kind in MOVES if is_vague else departures[channel].kind != UNUSUAL)
+        and departures[channel].kind != UNUSUAL
+        and (departures[channel].is_out or not is_vague)
     ]
     if not clear:
         return order

@@ -392,7 +392,8 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
     is_past = signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
     least = CLEARLY if varies_more or within else MIN_EXPLAINED
     fit = _Fit.of(event, chart)
-    moved = signs.out >= MIN_OUT_ROWS and (is_past or fit.explained > least)
+    is_out = signs.out >= MIN_OUT_ROWS and bool(chart.beyond[event.here].any())
+    moved = is_out and (is_past or fit.explained > least)
     if given is not None and not is_past and _is_decoupled(event, chart, given):
         # what the relation leaves is a move of this channel alone if it is a plain one
         moved &= signs.out > MIN_PAST_SHARE * lasted and _Fit.of(event, given).explained > CLEARLY
@@ -488,22 +489,21 @@ def _is_return(event: ChannelEvent) -> bool:
     """Whether a channel that shifted its level in an earlier alarm is back at its former level."""
     known = slice(max(event.first - ROWS_BESIDE, 0))
     normal = np.flatnonzero(~event.left_out[known])
-    # normal rows before the last alarm, and those since
+    # the last normal row before each alarm
     ends = np.flatnonzero(np.diff(normal) > 1)
-    if not len(ends) or event.first - normal[ends[-1] + 1] < ROWS_AFTER:
+    if not len(ends) or event.first - normal[ends[-1] + 1] < ROWS_BESIDE:
         return False
-    levels = [
-        float(np.median(event.column[rows]))
-        for rows in (
-            normal[max(int(ends[-1]) - ROWS_BEFORE, 0) : ends[-1] + 1],
-            normal[ends[-1] + 1 :],
-            slice(event.first, event.last),
-        )
-    ]
-    former, since, now = levels
+    now = float(np.median(event.column[event.first : event.last]))
+    since = float(np.median(event.column[normal[ends[-1] + 1 :]]))
     width = event.profile.above - event.profile.below
-    moved = abs(since - former)
-    return abs(now - former) < MIN_STAY_SHARE * moved and moved > width / 2
+    formers = (
+        float(np.median(event.column[normal[max(end - ROWS_BEFORE, 0) : end + 1]]))
+        for end in ends.tolist()
+    )
+    return any(
+        abs(now - former) < MIN_STAY_SHARE * abs(since - former) > MIN_STAY_SHARE * width / 2
+        for former in formers
+    )
 
 
 def _stays(event: ChannelEvent, height: float) -> bool:
