@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from benchmark_files import SHARED
 from report.taxi import DAY, taxi_trips
+from reproduce.cases.natures import normal_plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import (
+    FLAG,
     MAX_ROWS,
+    NO_LIMIT,
     BaselineProfiles,
     ChannelProfile,
     learn_entity_profiles,
@@ -173,3 +179,115 @@ def test_a_flat_cycle_in_noise_is_told_by_many_cycles() -> None:
 def test_a_cycle_of_a_quarter_of_the_rows_is_no_longer_than_that() -> None:
     rows = np.sin(np.arange(199) / 50 * 2 * np.pi)[:, None]
     assert learn_profiles(TrainSeries(rows)).each("cycle").tolist() == [49]
+
+
+def test_limits_and_decimals_are_those_of_the_values() -> None:
+    rng = np.random.default_rng(0)
+    counts, share = rng.poisson(3, 2000).astype(float), rng.beta(2, 2, 2000)
+    percent, tenths = 100 * rng.beta(5, 1, 2000), rng.normal(size=2000).round(1)
+    flag = (rng.random(2000) < 0.3) * 2.5 + 1.0
+    columns = [counts, share, percent, tenths, flag]
+    found = [profile(*columns, channel=number) for number in range(5)]
+    assert [one.decimals for one in found] == [0, -1, -1, 1, FLAG]
+    assert [(one.floor, one.ceiling) for one in found] == [
+        (0, 100),
+        (0, 1),
+        (0, 100),
+        (-NO_LIMIT, NO_LIMIT),
+        (1, 3.5),
+    ]
+    for one, column in zip(found, columns, strict=True):
+        usual = one.expected_range(column, np.zeros(2000, dtype=bool), slice(0, 2000))
+        assert one.floor <= usual.low.min() <= usual.high.max() <= one.ceiling
+        assert ((usual.low <= usual.expected) & (usual.expected <= usual.high)).all()
+        if one.decimals >= 0:
+            np.testing.assert_array_equal(usual.high, usual.high.round(int(one.decimals)))
+    usual = found[4].expected_range(flag, np.zeros(2000, dtype=bool), slice(0, 2000))
+    assert set(usual.low) | set(usual.high) <= {1.0, 3.5}
+
+
+@given(st.integers(0, 50), st.integers(1, 40), st.sampled_from([0, 24]))
+def test_the_range_does_not_follow_an_event(seed: int, rows: int, cycle: int) -> None:
+    rng = np.random.default_rng(seed)
+    column = rng.normal(size=900) + (5 * np.sin(np.arange(900) * 2 * np.pi / 24) if cycle else 0)
+    found = profile(column)
+    left_out = np.zeros(900, dtype=bool)
+    left_out[600 : 600 + rows] = True
+    changed = column.copy()
+    changed[600 : 600 + rows] = rng.normal(1000, 900, rows)
+    before, after = (
+        found.expected_range(values, left_out, slice(550, 700)) for values in (column, changed)
+    )
+    np.testing.assert_array_equal(np.stack(before), np.stack(after))
+
+
+def test_what_goes_astray_without_an_alarm_is_no_reference() -> None:
+    rng = np.random.default_rng(0)
+    found = profile(rng.normal(size=2000))
+    column = np.concatenate([rng.normal(size=400), np.linspace(0, 40, 400), np.full(800, 40.0)])
+    none = np.zeros(1600, dtype=bool)
+    assert found.expected_range(column, none, slice(1500, 1600)).high.max() < 10
+    # an alarm has told that it went there
+    alarmed = none.copy()
+    alarmed[600:700] = True
+    assert found.expected_range(column, alarmed, slice(1590, 1600)).expected.tolist() == [40.0] * 10
+
+
+def coverage(train: np.ndarray, test: np.ndarray, normal: np.ndarray) -> float:
+    """Share of the normal rows that lie in the expected range."""
+    found = profile(train)
+    usual = found.expected_range(test, ~normal, slice(0, len(test)))
+    return float(((test >= usual.low) & (test <= usual.high))[normal].mean())
+
+
+def test_ranges_hold_nearly_all_normal_rows_of_generated_plants() -> None:
+    shares = []
+    for seed in range(4):
+        for channel in normal_plant(np.random.default_rng(seed), 4500, 12):
+            values = channel.values
+            shares.append(coverage(values[:3000], values[3000:], np.ones(1500, dtype=bool)))
+    assert 0.98 <= np.mean(shares) <= 0.997
+    assert min(shares) >= 0.94
+
+
+def test_ranges_hold_nearly_all_normal_rows_of_real_series() -> None:
+    file = SHARED / "web.npz"
+    if not file.exists():
+        pytest.skip(f"{file} is absent")
+    data = np.load(file)
+    tests = np.split(data["test"], np.cumsum(data["test_lengths"])[:-1])
+    trains = np.split(data["train"], np.cumsum(data["train_lengths"])[:-1])
+    labels = np.split(data["labels"], np.cumsum(data["test_lengths"])[:-1])
+    shares = [
+        coverage(train[:, 0], test[:, 0], np.convolve(anomalous, np.ones(61), "same") < 0.5)
+        for train, test, anomalous in list(zip(trains, tests, labels, strict=True))[::5]
+    ]
+    assert 0.95 <= np.mean(shares) <= 0.995
+
+
+def test_anomalies_of_training_do_not_widen_the_range() -> None:
+    values = np.random.default_rng(0).normal(size=3000)
+    clean = profile(values)
+    values[1000:1200] = 80.0
+    found = profile(values)
+    assert found.above < 1.3 * clean.above
+
+
+def test_a_cycle_is_known_from_training_where_there_is_none_yet() -> None:
+    rng = np.random.default_rng(0)
+    wave = 5 * np.sin(np.arange(3000) * 2 * np.pi / 60) + 0.1 * rng.normal(size=3000)
+    found = profile(wave[:2400])
+    start = wave[2415:2475]
+    usual = found.expected_range(start, np.zeros(60, dtype=bool), slice(0, 60))
+    assert np.abs(usual.expected - start).max() < 0.7
+    # but not from too few rows
+    few = found.expected_range(start[:20], np.zeros(20, dtype=bool), slice(0, 20))
+    assert set(few.expected.tolist()) == {found.median}
+
+
+def test_a_day_is_found_by_the_clock() -> None:
+    rng = np.random.default_rng(0)
+    rows = np.arange(24 * 40)
+    noisy = np.sin(rows * 2 * np.pi / 24) + 0.5 * rng.normal(size=len(rows))
+    series = TrainSeries(noisy[:, None], interval=3600.0)
+    assert learn_profiles(series).each("cycle").tolist() == [24]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from reproduce.cases.departures import KINDS as PLANTED
+from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import ChannelProfile, learn_profiles
 from subadjacent.decision.kinds import (
@@ -272,3 +273,26 @@ def test_a_departure_begins_and_ends_with_rows_that_are_out_by_hand() -> None:
     assert (single.onset, single.end, single.is_out) == (FIRST + 7, FIRST + 7, True)
     none = told(uniform)
     assert (none.onset, none.end, none.is_out) == (FIRST, LAST - 1, False)
+
+
+@pytest.mark.parametrize("kind", ["spike", "out of range", "drift", "unusual shape"])
+def test_the_unit_of_a_channel_does_not_matter(kind: str) -> None:
+    case = departure_case(kind, np.random.default_rng([3, 1]))
+    train, test = case.train[:, case.channel], case.test[:, case.channel]
+    found = []
+    # a power of two is exact
+    for scale in (1.0, 2.0**-9):
+        profile = learn_profiles(TrainSeries(scale * train[:, None])).of(0)
+        profile = profile._replace(decimals=-1, floor=-1e300, ceiling=1e300)
+        left_out = np.zeros(len(test), dtype=bool)
+        left_out[case.start - 30 : case.stop + 30] = True
+        event = ChannelEvent(scale * test, left_out, profile, case.start, case.stop)
+        found.append(depart(event))
+    one, other = found
+    assert (one.kind, one.turns, one.onset, one.end) == (
+        other.kind,
+        other.turns,
+        other.onset,
+        other.end,
+    )
+    assert other.high == pytest.approx(one.high * 2.0**-9)

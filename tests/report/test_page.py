@@ -365,7 +365,10 @@ def test_the_sentence_of_an_alarm_comes_before_the_buttons_of_its_channels(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
     kinds = zip(alarms[0].causes, (10.0, 2.9, 3.0, 0.0), strict=False)
-    causes = [replace(cause, score=score, kind="drift") for cause, score in kinds]
+    causes = [
+        replace(cause, score=score, kind="drift", low=cause.seen - 2, high=cause.seen - 1)
+        for cause, score in kinds
+    ]
     alarm = replace(alarms[0], causes=tuple(causes))
     text = own(page(named, assessed, title="", alarms=[alarm]))
     cell = re.search('class="causes">(.*?)</td>', text, re.DOTALL)

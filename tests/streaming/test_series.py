@@ -186,7 +186,7 @@ def test_what_lasts_is_closed_for_good_and_normal_from_then_on() -> None:
     assert (closed.first, closed.state) == (500, CLOSED)
     # 300 rows until it is normal, 30 until it is closed
     assert not any(one.anomalous for one in answers[340:])
-    assert closed.sentence.startswith("speed shifted its level permanently")
+    assert closed.sentence.startswith("speed shifted up to 6")
     assert alarm.number == closed.number
 
 

@@ -29,7 +29,7 @@ from subadjacent.decision.alarms import (
     Repeats,
     direction,
 )
-from subadjacent.decision.baseline_profile import BaselineProfiles, learn_profiles
+from subadjacent.decision.baseline_profile import FIELDS, BaselineProfiles, learn_profiles
 from subadjacent.decision.causes import Cause, Explainer, Explanation, alarm_sentence
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
@@ -256,7 +256,9 @@ class AlarmStream:
     ) -> Explanation:
         if self._known is None and self._learned is None:
             known = rows.values[:first] if first >= MIN_ROWS_BEFORE else rows.values
-            self._learned = learn_profiles(TrainSeries(known))
+            # so few rows are compared with each other, not with a cycle of before
+            table = learn_profiles(TrainSeries(known)).table
+            self._learned = BaselineProfiles(table[: len(FIELDS)])
         profiles = self._known or self._learned
         assert profiles is not None
         missing = rows.missing if rows.missing.any() else None

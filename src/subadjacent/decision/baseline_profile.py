@@ -150,6 +150,7 @@ class ChannelProfile(NamedTuple):
         rows
             The rows wanted.
         """
+        column = np.asarray(column, dtype=np.float64)
         left_out = left_out | self._strays(column, left_out)
         if self.cycle:
             expected, lowest, highest = self._same_time(column, left_out, rows)
@@ -239,8 +240,7 @@ class BaselineProfiles:
     def of(self, channel: int) -> ChannelProfile:
         """The profile of one channel."""
         values = self.table[:, channel].tolist()
-        numbers: dict[str, Any] = dict(zip(FIELDS, values, strict=False))
-        return ChannelProfile(**numbers, template=tuple(values[len(FIELDS) :]))
+        return ChannelProfile._make([*values[: len(FIELDS)], tuple(values[len(FIELDS) :])])
 
     def each(self, name: str) -> Rows:
         """One field of every channel, (C,)."""

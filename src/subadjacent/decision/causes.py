@@ -246,11 +246,13 @@ def _first_mover(
     """Put the channel first that departed early and far enough, in a way that has a name."""
     if not order:
         return order
-    least = NAMED_SHARE if departures[order[0]].kind == UNUSUAL else MIN_SHARE
+    is_vague = departures[order[0]].kind == UNUSUAL
+    least = (NAMED_SHARE if is_vague else MIN_SHARE) * means[order[0]]
     clear = [
         channel
         for channel in order
-        if means[channel] >= least * means[order[0]] and departures[channel].kind != UNUSUAL
+        if means[channel] >= least
+        and (departures[channel].kind in MOVES if is_vague else departures[channel].kind != UNUSUAL)
     ]
     if not clear:
         return order

@@ -93,8 +93,8 @@ ONSET_ROWS, ONSET_WITHIN = 3, 5
 MIN_RAMP_ROWS = 20
 # share of the move that remains after a permanent level shift
 MIN_STAY_SHARE = 0.5
-# rows after an event by which it is known whether the level stays, and the quarters that must tell
-MIN_STAY_ROWS, QUARTERS = 40, 4
+# parts of the rows after an event that must all tell that the level stays
+QUARTERS = 4
 # share of the largest move that is the unit of a channel that never moved
 MIN_UNIT_SHARE = 1e-3
 # how many times as far the relation departs as the channel itself where two channels decouple
@@ -382,7 +382,11 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
         return STUCK
     if signs.spike is not None:
         return SPIKE
-    varies_more = signs.is_quick and signs.steps * profile.median_step > profile.max_step
+    # the mean step of fewer rows varies more, that of more rows less
+    spread = np.sqrt(BLOCK_ROWS / lasted)
+    varies_more = signs.is_quick and (signs.steps - 1) * profile.median_step > max(spread, 1) * (
+        profile.max_step - profile.median_step
+    )
     # half a cycle is on one side as well, and stays within the training range
     within = profile.cycle > 0 and signs.past < MIN_OUT_ROWS
     is_past = signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
@@ -398,9 +402,8 @@ def _kind(event: ChannelEvent, chart: _Chart, signs: _Signs, given: _Chart | Non
         return _move(event, fit)
     if varies_more:
         return HIGHER_VARIANCE
-    # the mean step of more rows varies less
-    share = max(np.sqrt(BLOCK_ROWS / max(lasted, BLOCK_ROWS)), MIN_SPREAD)
-    if (1 - signs.steps) * profile.median_step > share * (profile.median_step - profile.min_step):
+    least = max(spread, MIN_SPREAD) * (profile.median_step - profile.min_step)
+    if (1 - signs.steps) * profile.median_step > least:
         return LOWER_VARIANCE
     return UNUSUAL_SHAPE if signs.out >= MIN_OUT_ROWS else UNUSUAL
 
@@ -487,7 +490,7 @@ def _is_return(event: ChannelEvent) -> bool:
     normal = np.flatnonzero(~event.left_out[known])
     # normal rows before the last alarm, and those since
     ends = np.flatnonzero(np.diff(normal) > 1)
-    if not len(ends) or event.first - normal[ends[-1] + 1] < MIN_STAY_ROWS:
+    if not len(ends) or event.first - normal[ends[-1] + 1] < ROWS_AFTER:
         return False
     levels = [
         float(np.median(event.column[rows]))
@@ -506,7 +509,7 @@ def _is_return(event: ChannelEvent) -> bool:
 def _stays(event: ChannelEvent, height: float) -> bool:
     """Whether a level lasts until the end of the segment."""
     after = event.column[event.last :]
-    if len(after) < MIN_STAY_ROWS:
+    if len(after) < ROWS_BESIDE or len(event.column) - event.first < ROWS_AFTER:
         return event.permanent
     before = event.column[event.rows.start : event.first]
     if not len(before):
