@@ -32,7 +32,14 @@ from subadjacent.decision.alarms import (
 from subadjacent.decision.baseline_profile import FIELDS, BaselineProfiles, learn_profiles
 from subadjacent.decision.causes import Cause, Explainer, Explanation, alarm_sentence
 from subadjacent.decision.evidence import Evidence
-from subadjacent.decision.kinds import HIGHER_VARIANCE, LOWER_VARIANCE, MISSING, STUCK, UNUSUAL
+from subadjacent.decision.kinds import (
+    HIGHER_VARIANCE,
+    LEVEL_SHIFT,
+    LOWER_VARIANCE,
+    MISSING,
+    STUCK,
+    UNUSUAL,
+)
 from subadjacent.decision.machine import (
     CLOSE_AFTER,
     CLOSED,
@@ -177,7 +184,9 @@ class AlarmStream:
             return []
         row = min(event.last + CLOSE_AFTER + 1, recent.count - 1)
         alarm = self._alarm(event, before.number, row, recent, interval, permanent=True)
-        alarm = _refined(alarm, before)
+        if any(cause.kind != LEVEL_SHIFT for cause in alarm.causes[:1]):
+            # as far as its channels tell, they came back
+            return []
         causes, kind, sentence = alarm.causes, alarm.kind, alarm.sentence
         alarm = replace(before, permanent=True, causes=causes, kind=kind, sentence=sentence)
         self.put(alarm)

@@ -114,10 +114,10 @@ class Decision:
 
     def requesting(self, rate: float, entity: str | None, *, of_rows: bool) -> Decision:
         """The decision on one entity at another rate: of false alarms, or of rows above a level."""
-        own = rate / (1 if self.strongest is None else 2)
-        score = self.score.requesting(own, entity, of_rows=of_rows)
         if self.strongest is None:
-            return replace(self, score=score)
+            return replace(self, score=self.score.requesting(rate, entity, of_rows=of_rows))
+        rest, own = (1 - STRONGEST_SHARE) * rate, STRONGEST_SHARE * rate
+        score = self.score.requesting(rest, entity, of_rows=of_rows)
         strongest = self.strongest.requesting(own, entity, of_rows=of_rows)
         return replace(self, score=score, strongest=strongest)
 
