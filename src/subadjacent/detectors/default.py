@@ -7,7 +7,7 @@ from typing import Any
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.methods.method import Method
-from subadjacent.methods.online.method import LastRows, OnlineMethod
+from subadjacent.methods.online.method import OnlineMethod
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
 
@@ -96,8 +96,7 @@ class SubAdjacentDetector(BaseDetector):
         return OnlineMethod(settings) if settings.lookahead == 0 else ViewsMethod(settings)
 
     def _online_method(self) -> OnlineMethod | None:
-        settings = self._settings()
-        return None if settings.lookahead == 0 else OnlineMethod(settings, LastRows())
+        return None if self._settings().lookahead == 0 else super()._online_method()
 
     def _settings(self) -> ViewSettings:
         return ViewSettings(
