@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from reproduce.cases.backgrounds import BACKGROUNDS, KEPT_BACK_BACKGROUNDS, Background
+from reproduce.cases.column import Column
 from reproduce.cases.drawing import Span, plateau
 from subadjacent.data.plant import Floats
 from subadjacent.errors import InputError
@@ -65,50 +65,6 @@ class PlantedCase:
     first: int
     last: int
     size: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """One channel before its departure."""
-
-    values: Floats
-    fitted: int
-    cycle: int
-    decimals: int
-    partner: Floats | None
-
-    @property
-    def train(self) -> Floats:
-        return self.values[: self.fitted]
-
-    @cached_property
-    def regular(self) -> Floats:
-        """Its mean at the same time of all cycles, or its level, (T,)."""
-        if not self.cycle:
-            return _level(self.values)
-        phases = np.arange(len(self.values)) % self.cycle
-        means = np.array(
-            [self.train[phases[: self.fitted] == one].mean() for one in range(self.cycle)]
-        )
-        return np.asarray(_smooth(means, max(1, self.cycle // 48))[phases])
-
-    @cached_property
-    def noise(self) -> float:
-        """Deviation from the regular part, without the farthest rows."""
-        left = (self.values - self.regular)[: self.fitted]
-        low, high = np.quantile(left, [0.16, 0.84])
-        return float(max((high - low) / 2, 10.0**-self.decimals))
-
-    @property
-    def range(self) -> float:
-        low, high = np.quantile(self.train, [0.01, 0.99])
-        return float(high - low)
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """Physical limits, as far as training rows tell: 0, and 100 of what reaches it."""
-        low = 0.0 if self.train.min() >= 0 else -np.inf
-        return low, 100.0 if self.train.min() >= 0 and 90 <= self.train.max() <= 100 else np.inf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,12 +145,12 @@ def _plant(rng: np.random.Generator, drawn: Background, kind: str, channel: int)
     )
 
 
-def _column(drawn: Background, channel: int) -> _Column:
+def _column(drawn: Background, channel: int) -> Column:
     values = drawn.values[:, channel]
     if np.ptp(values[: drawn.fitted]) == 0 or len(np.unique(values[: drawn.fitted])) <= 2:
         raise _UnsuitableError
     cycle = drawn.cycles[channel]
-    column = _Column(values, drawn.fitted, cycle, drawn.decimals[channel], None)
+    column = Column(values, drawn.fitted, cycle, drawn.decimals[channel], None)
     if cycle and _explained(column) < MIN_CYCLE:
         column = replace(column, cycle=0)
     noise = column.train - column.regular[: column.fitted]
@@ -202,7 +158,7 @@ def _column(drawn: Background, channel: int) -> _Column:
     for other in range(drawn.values.shape[1]):
         if other == channel:
             continue
-        beside = _Column(drawn.values[:, other], drawn.fitted, drawn.cycles[other], 0, None)
+        beside = Column(drawn.values[:, other], drawn.fitted, drawn.cycles[other], 0, None)
         if np.ptp(beside.train) == 0:
             continue
         of_other = beside.train - beside.regular[: beside.fitted]
@@ -215,7 +171,7 @@ def _column(drawn: Background, channel: int) -> _Column:
     return replace(column, partner=partner if strength >= MIN_FOLLOWING else None)
 
 
-def _explained(column: _Column) -> float:
+def _explained(column: Column) -> float:
     left = column.train - column.regular[: column.fitted]
     return 1 - float(np.var(left) / np.var(column.train))
 
@@ -224,12 +180,12 @@ def _moved(new: Floats, old: Floats) -> float:
     return float(np.abs(new - old).max())
 
 
-def _size(rng: np.random.Generator, column: _Column) -> float:
+def _size(rng: np.random.Generator, column: Column) -> float:
     """How far a departure moves a channel."""
     return max(rng.uniform(*SIZES) * column.noise, rng.uniform(*SHARES) * column.range)
 
 
-def _side(rng: np.random.Generator, column: _Column, span: slice, size: float) -> int:
+def _side(rng: np.random.Generator, column: Column, span: slice, size: float) -> int:
     """Up or down, where limits leave room."""
     low, high = column.limits
     here = column.values[span]
@@ -243,46 +199,46 @@ def _side(rng: np.random.Generator, column: _Column, span: slice, size: float) -
     return int(rng.choice(ways))
 
 
-def _move(rng: np.random.Generator, column: _Column, span: slice, shares: Floats) -> _Change:
+def _move(rng: np.random.Generator, column: Column, span: slice, shares: Floats) -> _Change:
     """Add a size times some shares."""
     size = _size(rng, column)
     side = _side(rng, column, span, size)
     return _Change(column.values[span] + side * size * shares, side, size)
 
 
-def _spike(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _spike(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     return _move(rng, column, span, rng.uniform(0.8, 1, span.stop - span.start))
 
 
-def _step(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _step(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     return _move(rng, column, span, np.ones(span.stop - span.start))
 
 
-def _return(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _return(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     away = _step(rng, column, span)
     return replace(away, direction=-away.direction)
 
 
-def _ramp(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _ramp(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     """It goes all the way little by little, and is back at once."""
     return _move(rng, column, span, np.linspace(0, 1.5, span.stop - span.start + 1)[1:])
 
 
-def _flat(_rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _flat(_rng: np.random.Generator, column: Column, span: slice) -> _Change:
     changes = np.flatnonzero(np.append(True, np.diff(column.train) != 0))
     if np.diff(np.append(changes, column.fitted)).max() > MAX_RUN:
         raise _UnsuitableError
     return _Change(np.full(span.stop - span.start, column.values[span.start - 1]))
 
 
-def _noisier(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _noisier(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     if column.noise > 0.2 * column.range and column.limits[0] == 0:
         raise _UnsuitableError
     size = max(rng.uniform(*NOISIER) * column.noise, 0.15 * column.range)
     return _Change(column.values[span] + size * rng.standard_normal(span.stop - span.start))
 
 
-def _calmer(_rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _calmer(_rng: np.random.Generator, column: Column, span: slice) -> _Change:
     steps = np.abs(np.diff(column.train)).mean()
     left = column.values - column.regular
     if (
@@ -293,7 +249,7 @@ def _calmer(_rng: np.random.Generator, column: _Column, span: slice) -> _Change:
     return _Change(column.regular[span] + left[span] / CALMER)
 
 
-def _cycle(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _cycle(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     """Late by a part of a cycle, or twice as fast."""
     if not column.cycle:
         raise _UnsuitableError
@@ -307,7 +263,7 @@ def _cycle(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
     return _different(column, column.values[np.maximum(shown, 0)], span)
 
 
-def _shape(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _shape(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     """Upside down, or cut off at its middle."""
     if not column.cycle:
         raise _UnsuitableError
@@ -319,7 +275,7 @@ def _shape(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
     return _different(column, np.minimum(column.regular[span], (low + high) / 2) + noise, span)
 
 
-def _decoupled(_rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _decoupled(_rng: np.random.Generator, column: Column, span: slice) -> _Change:
     """Its values of another time, as unlike these as can be; the other channel goes on.
 
     By itself it looks as usual.
@@ -346,11 +302,11 @@ def _decoupled(_rng: np.random.Generator, column: _Column, span: slice) -> _Chan
     return _different(column, changed, span)
 
 
-def _missing(_rng: np.random.Generator, _column: _Column, span: slice) -> _Change:
+def _missing(_rng: np.random.Generator, _column: Column, span: slice) -> _Change:
     return _Change(np.full(span.stop - span.start, np.nan))
 
 
-def _crash_and_rebound(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _crash_and_rebound(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     """Down by a size, then up by as much."""
     half = (span.stop - span.start) // 2
     shares = np.where(np.arange(span.stop - span.start) < half, -1.0, 1.0)
@@ -362,12 +318,12 @@ def _crash_and_rebound(rng: np.random.Generator, column: _Column, span: slice) -
     return _Change(here + size * shares, -1, size)
 
 
-def _sag(rng: np.random.Generator, column: _Column, span: slice) -> _Change:
+def _sag(rng: np.random.Generator, column: Column, span: slice) -> _Change:
     """Little by little away, and little by little back."""
     return _move(rng, column, span, np.sin(np.linspace(0, np.pi, span.stop - span.start)))
 
 
-def _different(column: _Column, values: Floats, span: slice) -> _Change:
+def _different(column: Column, values: Floats, span: slice) -> _Change:
     """A change of shape that a person sees: far from what the channel does at that time."""
     apart = np.sqrt(np.mean(np.square(values - column.values[span])))
     if apart < max(0.2 * column.range, 3 * column.noise):
@@ -375,31 +331,19 @@ def _different(column: _Column, values: Floats, span: slice) -> _Change:
     return _Change(values)
 
 
-def _rows(span: Span) -> Callable[[np.random.Generator, _Column], int]:
+def _rows(span: Span) -> Callable[[np.random.Generator, Column], int]:
     return lambda rng, _column: int(rng.integers(*span, endpoint=True))
 
 
-def _of_cycles(rng: np.random.Generator, column: _Column) -> int:
+def _of_cycles(rng: np.random.Generator, column: Column) -> int:
     tested = len(column.values) - column.fitted
     return int(min(rng.uniform(*CYCLES) * max(column.cycle, 20), 0.5 * tested))
 
 
-def _level(values: Floats) -> Floats:
-    """The median of the rows around each row."""
-    padded = np.pad(values, 10, mode="edge")
-    return np.asarray(np.median(np.lib.stride_tricks.sliding_window_view(padded, 21), axis=1))
-
-
-def _smooth(values: Floats, rows: int) -> Floats:
-    """The mean of rows of a ring."""
-    padded = np.concatenate([values[-rows:], values, values[:rows]])
-    return np.asarray(np.convolve(padded, np.ones(2 * rows + 1) / (2 * rows + 1), "valid"))
-
-
 SHIFT, RETURN = "shift", "return"
 _Kind = tuple[
-    Callable[[np.random.Generator, _Column], int],
-    Callable[[np.random.Generator, _Column, slice], _Change],
+    Callable[[np.random.Generator, Column], int],
+    Callable[[np.random.Generator, Column, slice], _Change],
 ]
 PLANTED_KINDS: dict[str, _Kind] = {
     "spike": (_rows(SPIKE_ROWS), _spike),

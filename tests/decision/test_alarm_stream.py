@@ -13,7 +13,8 @@ import pytest
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.alarm_stream import MAX_ALARMS_KEPT, AlarmStream, _refined
 from subadjacent.decision.alarms import Alarm
-from subadjacent.decision.baseline_profile import FIELDS, learn_profiles
+from subadjacent.decision.baseline_profile import FIELDS
+from subadjacent.decision.learn_profiles import learn_profiles
 from subadjacent.decision.machine import CLOSED, OPENED, UPDATED, EventChange, OngoingEvent
 from subadjacent.decision.recent_rows import RecentBuffer, RecentRows
 from subadjacent.errors import InputError

@@ -23,7 +23,7 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.machine import CLOSE_AFTER, OngoingEvent
 from subadjacent.decision.normal import NormalScores
-from subadjacent.decision.severity_stream import TraceThreshold
+from subadjacent.decision.trace_threshold import TraceThreshold
 from subadjacent.errors import InputError
 
 DATES = pd.date_range("2024-03-01 12:00", periods=6, freq="min")

@@ -12,15 +12,17 @@ from report.taxi import DAY, taxi_trips
 from reproduce.cases.natures import normal_plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import (
-    FLAG,
-    MAX_ROWS,
     NO_LIMIT,
     BaselineProfiles,
     ChannelProfile,
+    restore_profiles,
+)
+from subadjacent.decision.learn_profiles import (
+    FLAG,
+    MAX_ROWS,
     learn_entity_profiles,
     learn_profiles,
     longest_run,
-    restore_profiles,
 )
 from subadjacent.errors import InputError
 

@@ -10,9 +10,9 @@ import pytest
 
 from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import learn_profiles
 from subadjacent.decision.causes import MIN_ROWS_EARLIER, MIN_SHARE, Explainer, Explanation
 from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.learn_profiles import learn_profiles
 from subadjacent.detectors.default import SubAdjacentDetector
 
 TRAIN, TEST, FIRST, LAST = 2000, 1000, 500, 600

@@ -19,7 +19,7 @@ from subadjacent.decision.final_events import FinalEvents
 from subadjacent.decision.machine import CLOSE_AFTER
 from subadjacent.decision.normal import NormalScores
 from subadjacent.decision.severity import SILENT_SEVERITY
-from subadjacent.decision.severity_stream import RowSeverity, TraceThreshold
+from subadjacent.decision.severity_stream import RowSeverity
 from subadjacent.decision.threshold import (
     AdaptiveConformal,
     AlarmBudget,
@@ -30,6 +30,7 @@ from subadjacent.decision.threshold import (
     Fixed,
     Quantile,
 )
+from subadjacent.decision.trace_threshold import TraceThreshold
 from subadjacent.errors import InputError
 
 NORMAL = NormalScores(1.0, 2.0, 0.5, 500, Tail(2.0, 0.0, 0.5, 0.01))

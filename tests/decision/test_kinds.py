@@ -10,19 +10,17 @@ import pytest
 from reproduce.cases.departures import KINDS as PLANTED
 from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import ChannelProfile, learn_profiles
+from subadjacent.decision.baseline_profile import ChannelProfile
+from subadjacent.decision.departure import MAX_SPIKE_ROWS, Departure, depart, min_stuck_rows
 from subadjacent.decision.kinds import (
     KINDS,
     MAX_NORMAL_RUN,
-    MAX_SPIKE_ROWS,
     MIN_STUCK_ROWS,
     RETURN,
     UNUSUAL,
     ChannelEvent,
-    Departure,
-    depart,
-    min_stuck_rows,
 )
+from subadjacent.decision.learn_profiles import learn_profiles
 
 TRAIN, TEST = 3000, 1200
 # rows of the event in the test part

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import BaselineProfiles, learn_profiles
+from subadjacent.decision.baseline_profile import BaselineProfiles
 from subadjacent.decision.kinds import MAX_NORMAL_RUN, MIN_STUCK_ROWS
+from subadjacent.decision.learn_profiles import learn_profiles
 from subadjacent.decision.silence import silent, silent_rows
 from subadjacent.detectors.default import SubAdjacentDetector
 from subadjacent.rivals.pca import PCADetector

@@ -10,13 +10,13 @@ from subadjacent import SubAdjacentDetector
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.inputs import read
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import learn_profiles
 from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
+from subadjacent.decision.learn_profiles import learn_profiles
 from subadjacent.decision.normal import NormalScores
-from subadjacent.decision.severity_stream import TraceThreshold
 from subadjacent.decision.threshold import Quantile
+from subadjacent.decision.trace_threshold import TraceThreshold
 from subadjacent.detectors.assessment import Assessment
 
 NORMAL = NormalScores(1.0, 2.0, 0.5, 4, Tail(2.0, 0.0, 1.0, 0.01))

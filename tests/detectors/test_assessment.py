@@ -14,8 +14,8 @@ from detectors.waves import waves
 from subadjacent import SubAdjacentDetector
 from subadjacent.data.inputs import read
 from subadjacent.data.plant import Plant
-from subadjacent.decision.baseline_profile import learn_profiles
 from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.learn_profiles import learn_profiles
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.methods.views.entity import ViewsModel
 

@@ -19,7 +19,7 @@ from subadjacent.decision.decision import Decision, RowDecisions
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.extremes import Tail
 from subadjacent.decision.normal import NormalScores
-from subadjacent.decision.severity_stream import TraceThreshold
+from subadjacent.decision.trace_threshold import TraceThreshold
 from subadjacent.errors import ModelFileError
 from workflow.level import LevelDetector
 

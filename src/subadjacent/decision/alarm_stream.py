@@ -29,7 +29,7 @@ from subadjacent.decision.alarms import (
     Repeats,
     direction,
 )
-from subadjacent.decision.baseline_profile import FIELDS, BaselineProfiles, learn_profiles
+from subadjacent.decision.baseline_profile import FIELDS, BaselineProfiles
 from subadjacent.decision.causes import Cause, Explainer, Explanation, alarm_sentence
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
@@ -40,6 +40,7 @@ from subadjacent.decision.kinds import (
     STUCK,
     UNUSUAL,
 )
+from subadjacent.decision.learn_profiles import learn_profiles
 from subadjacent.decision.machine import (
     CLOSE_AFTER,
     CLOSED,

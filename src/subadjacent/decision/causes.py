@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from subadjacent.data.scaling import chunks
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRange
+from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
     DECOUPLED,
@@ -26,8 +27,6 @@ from subadjacent.decision.kinds import (
     STUCK,
     UNUSUAL,
     ChannelEvent,
-    Departure,
-    depart,
 )
 from subadjacent.decision.sentences import Facts, and_others, lasting, sentence, view_sentence
 from subadjacent.decision.silence import silent

@@ -23,21 +23,20 @@ from scipy.special import expit
 
 from subadjacent.decision.adaptive import AdaptiveConformal
 from subadjacent.decision.base_threshold import BaseThreshold
+from subadjacent.decision.baseline_profile import Rows
 from subadjacent.decision.conformal import Conformal
 from subadjacent.decision.dynamic import dynamic_level
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.machine import CLOSED, EventMachine, OngoingEvent
 from subadjacent.decision.severity_stream import (
     NO_ROWS,
-    STRONGEST_SHARE,
     Flags,
     RowEvents,
-    Rows,
     RowSeverity,
     SeverityStream,
-    TraceThreshold,
 )
 from subadjacent.decision.threshold import AlarmBudget, AutoRate, DynamicLevel, Quantile
+from subadjacent.decision.trace_threshold import STRONGEST_SHARE, TraceThreshold
 
 # how steep probabilities are: a typical row gets 1 %, a row at the threshold 50 %
 STEEPNESS = float(np.log(99))

@@ -16,6 +16,7 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.machine import CLOSED, OngoingEvent
 from subadjacent.decision.permanent import PermanentShifts
 from subadjacent.decision.severity_stream import RowSeverity
+from subadjacent.decision.silence_stream import SilentRows
 
 
 class FinalEvents:
@@ -69,6 +70,15 @@ class FinalEvents:
         """Note that a channel has been silent for ``count`` rows before one, 0 the latest."""
         stop = len(self._silent) - rows_ago
         self._silent[max(stop - count, 0) : stop] = True
+
+    def mark_since(self, silent: SilentRows) -> None:
+        """Note since when channels have been missing at the rows that came last.
+
+        A gap counts as long from its first row on, and is known to be later.
+        """
+        back = np.where(silent.missing, silent.since, 0).max(axis=1)
+        for place in np.flatnonzero(back).tolist():
+            self.mark_silent(len(back) - 1 - place, int(back[place]) + 1)
 
     def push(self, evidence: Evidence) -> list[OngoingEvent]:
         """Events that are over by the rows whose evidence is final now."""

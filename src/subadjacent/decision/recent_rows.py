@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.times import from_json, to_json
+from subadjacent.decision.silence_stream import SilentRows
 
 ROWS_KEPT = 1_000
 """Rows that are kept: the 300 before an alarm and the 300 within it that explanations look at, and
@@ -83,6 +84,13 @@ class RecentBuffer:
         self._room.silent[rows, channel] = True
         if missing:
             self._room.missing[rows, channel] = True
+
+    def mark_since(self, first: int, silent: SilentRows) -> None:
+        """Note since when channels have been silent at the rows from ``first`` on."""
+        for place, channel in np.argwhere(silent.since > 0).tolist():
+            since = int(silent.since[place, channel])
+            missing = bool(silent.missing[place, channel])
+            self.mark(first + place, channel, since, missing=missing)
 
     def put(self, channel: int, value: float) -> None:
         """Give a channel that had no value yet one in all rows: the first that came."""

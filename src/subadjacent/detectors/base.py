@@ -29,9 +29,9 @@ from subadjacent.decision.calibration import check_threshold, fit_threshold
 from subadjacent.decision.decision import Decision, RowDecisions
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.normal import NormalScores, normal_scores
-from subadjacent.decision.severity_stream import TraceThreshold, fit_strongest
 from subadjacent.decision.silence import silent_rows
 from subadjacent.decision.threshold import choose_threshold, threshold_from_dict
+from subadjacent.decision.trace_threshold import TraceThreshold, fit_strongest
 from subadjacent.detectors.alarms import Alarms
 from subadjacent.detectors.assessment import Assessment, check_scores
 from subadjacent.detectors.estimator import Estimator, require_fitted

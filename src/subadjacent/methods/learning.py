@@ -21,8 +21,9 @@ from subadjacent.data.entities import PerEntity
 from subadjacent.data.faults import replace_faults
 from subadjacent.data.missing import replace_missing, select_rows, usable_rows
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import BaselineProfiles, learn_entity_profiles
+from subadjacent.decision.baseline_profile import BaselineProfiles
 from subadjacent.decision.evidence import Reach
+from subadjacent.decision.learn_profiles import learn_entity_profiles
 from subadjacent.methods.method import Fitted, Method, Model
 from subadjacent.runtime import Runtime
 

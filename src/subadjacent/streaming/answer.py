@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from subadjacent.data.times import from_json, to_json
 from subadjacent.decision.alarms import Alarm
+from subadjacent.decision.evidence import Evidence
+from subadjacent.streaming.span import Span
 
 COLUMNS = ("by_channel", "expected", "low", "high")
 NUMBERS = ("row", "score", "severity", "anomalous", "warm_up")
@@ -80,3 +82,53 @@ def answers_of_state(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> 
         columns = (arrays[name][place] for name in COLUMNS)
         identity = int(row), from_json(time), facts["entity"], False
         yield Answer(*identity, score, severity, bool(anomalous), warm_up, *columns)
+
+
+def answers_to(
+    span: Span,
+    evidence: Evidence,
+    severity: NDArray[np.float64],
+    alarmed: NDArray[np.bool_],
+    alarms: Mapping[int, Alarm],
+    *,
+    first: int,
+    entity: str | None,
+    final: bool,
+) -> list[Answer]:
+    """The immediate answers to some rows.
+
+    Parameters
+    ----------
+    span, evidence, severity, alarmed
+        The rows, the evidence on them, their severity, and whether an alarm is open.
+    alarms
+        Those that changed, by the number of the row.
+    first
+        Number of the first row.
+    entity, final
+        As in ``Answer``.
+    """
+    assert evidence.expected is not None
+    assert evidence.low is not None
+    assert evidence.high is not None
+    assert evidence.warm_up is not None
+    numbers = (evidence.score, severity, alarmed, evidence.warm_up)
+    columns = zip(*(column.tolist() for column in numbers), strict=True)
+    return [
+        Answer(
+            first + place,
+            None if span.times is None else span.times[place],
+            entity,
+            final,
+            score,
+            own_severity,
+            is_alarmed,
+            warm_up,
+            evidence.by_channel[place],
+            evidence.expected[place],
+            evidence.low[place],
+            evidence.high[place],
+            alarms.get(first + place),
+        )
+        for place, (score, own_severity, is_alarmed, warm_up) in enumerate(columns)
+    ]

@@ -29,7 +29,8 @@ from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
 from subadjacent.streaming.final_scores import joined_scores
 from subadjacent.streaming.fitted_parts import FittedParts
 from subadjacent.streaming.rules import ADAPT_AFTER, AlarmRules
-from subadjacent.streaming.series_assessor import ROWS_AT_ONCE, SeriesAssessor, Span
+from subadjacent.streaming.series_assessor import ROWS_AT_ONCE, SeriesAssessor
+from subadjacent.streaming.span import Span
 
 Array = NDArray[np.float64]
 

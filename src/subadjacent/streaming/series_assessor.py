@@ -6,17 +6,14 @@ Shapes: B rows that come together, C channels.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.gaps import FilledRows
-from subadjacent.data.times import from_json, to_json
-from subadjacent.decision.alarm_stream import AlarmStream, alarm_from_json, alarm_to_json
+from subadjacent.decision.alarm_stream import AlarmStream
 from subadjacent.decision.alarms import CONFIRMED, Alarm
 from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
@@ -35,9 +32,11 @@ from subadjacent.decision.silence_stream import SilenceTracker, SilentRows
 from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.methods.online.model import OnlineModel
 from subadjacent.methods.online.stream import OnlineStream
-from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.answer import Answer, answers_to
 from subadjacent.streaming.fitted_parts import FittedParts
+from subadjacent.streaming.pending import PendingChanges
 from subadjacent.streaming.rules import CLOSE_AFTER, AlarmRules
+from subadjacent.streaming.span import Span
 
 Array = NDArray[np.float64]
 
@@ -46,24 +45,6 @@ ROWS_AT_ONCE = 256
 
 FINAL_CLOSE_AFTER = EventMachine().close_after
 """Rows after which an event of final evidence is over."""
-
-
-class Span(NamedTuple):
-    """Consecutive rows of one segment, and what is known of them before they are assessed."""
-
-    filled: FilledRows
-    starts: NDArray[np.bool_]  # (B,), of segments
-    skipped: NDArray[np.int64]  # (B,), rows that are missing before one that begins a segment
-    times: list[Any] | None
-
-    def part(self, rows: slice) -> Span:
-        """Some of the rows."""
-        return Span(
-            self.filled.part(rows),
-            self.starts[rows],
-            self.skipped[rows],
-            None if self.times is None else self.times[rows],
-        )
 
 
 class SeriesAssessor:
@@ -109,14 +90,7 @@ class SeriesAssessor:
             self._count, fill_limit, None if profiles is None else profiles.each("max_run")
         )
         self.recent = RecentBuffer(self._count, self._rows_behind)
-        # events of final evidence, and the row at which each confirms an alarm
-        self._final_events: list[tuple[int, OngoingEvent]] = []
-        # events that proved permanent and are not told yet
-        self._permanent: list[OngoingEvent] = []
-        # numbers of closed alarms, and the row at which each is withdrawn if nothing confirms it
-        self._unconfirmed: list[tuple[int, int]] = []
-        # alarms that changed at a row with another change: told with the next row
-        self._untold: deque[Alarm] = deque()
+        self._pending = PendingChanges()
 
     def _begin_online(self, state: State | None = None) -> OnlineStream:
         model = OnlineModel.from_nothing(self._count)
@@ -161,19 +135,21 @@ class SeriesAssessor:
         return self._wait + ROWS_AT_ONCE + (0 if self._fitted is None else ROWS_AFTER)
 
     def _expect(self, events: Sequence[OngoingEvent]) -> None:
-        self._final_events += [(event.last + self._wait, event) for event in events]
+        self._pending.final_events += [(event.last + self._wait, event) for event in events]
 
     def finish(self, evidence: Evidence, interval: float | None) -> list[Alarm]:
         """Confirm and withdraw all that waits for rows that will not come."""
-        told = list(self._untold)
+        told = list(self._pending.untold)
         if self.final is not None:
             self._expect(self.final.push(evidence) + self.final.end_segment())
-            self._permanent += self.final.permanent(ends=True)
-        self._permanent += self._shifts.finish()
-        due = [at for at, _ in self._final_events] + [at for at, _ in self._unconfirmed]
-        due += [self._permanent_at(event) for event in self._permanent]
+            self._pending.permanent += self.final.permanent(ends=True)
+        self._pending.permanent += self._shifts.finish()
+        due = [at for at, _ in self._pending.final_events] + [
+            at for at, _ in self._pending.unconfirmed
+        ]
+        due += [self._permanent_at(event) for event in self._pending.permanent]
         told += self._settle(max(due, default=0), interval)
-        self._untold.clear()
+        self._pending.untold.clear()
         return told
 
     def assess(
@@ -214,7 +190,16 @@ class SeriesAssessor:
             alarmed &= is_high
         self._record(span, evidence, silent, alarmed)
         alarms = self._alarms(changes, row, count, interval)
-        return self._answers(span, evidence, self._told(severity, silent), alarmed, alarms)
+        return answers_to(
+            span,
+            evidence,
+            self._told(severity, silent),
+            alarmed,
+            alarms,
+            first=row,
+            entity=self._entity,
+            final=self.final is None,
+        )
 
     @property
     def _is_open(self) -> bool:
@@ -251,9 +236,9 @@ class SeriesAssessor:
         """Note the permanent shifts that are known by some rows."""
         if rows is not None:
             events = [change.event for change in changes if change.state == CLOSED]
-            self._permanent += self._shifts.push(rows.shifted, rows.unlike, events)
+            self._pending.permanent += self._shifts.push(rows.shifted, rows.unlike, events)
         elif self.final is not None:
-            self._permanent += self.final.permanent()
+            self._pending.permanent += self.final.permanent()
 
     def _told(self, severity: Array, silent: SilentRows) -> Array:
         """Severities as answered: silence is told at the row where it is known."""
@@ -267,18 +252,18 @@ class SeriesAssessor:
     ) -> dict[int, Alarm]:
         """The alarm that each row tells of, by row: at most one a row, the others with the next."""
         alarms: dict[int, Alarm] = {}
-        waits = self._final_events or self._unconfirmed or self._permanent
-        if not (changes or self._untold or waits):
+        waits = self._pending.final_events or self._pending.unconfirmed or self._pending.permanent
+        if not (changes or self._pending.untold or waits):
             return alarms
         by_row: dict[int, list[EventChange]] = {}
         for change in changes:
             by_row.setdefault(change.row, []).append(change)
         for at in range(row, row + count):
             for change in by_row.get(at, ()):
-                self._untold.extend(self._update(change, interval))
-            self._untold.extend(self._settle(at, interval))
-            if self._untold:
-                alarms[at] = self._untold.popleft()
+                self._pending.untold.extend(self._update(change, interval))
+            self._pending.untold.extend(self._settle(at, interval))
+            if self._pending.untold:
+                alarms[at] = self._pending.untold.popleft()
         return alarms
 
     def _update(self, change: EventChange, interval: float | None) -> list[Alarm]:
@@ -287,32 +272,29 @@ class SeriesAssessor:
         if alarm is None:
             return []
         if change.state == CLOSED and self.final is not None:
-            self._unconfirmed.append((change.event.last + self._wait, alarm.number))
+            self._pending.unconfirmed.append((change.event.last + self._wait, alarm.number))
         return [alarm]
 
     def _settle(self, row: int, interval: float | None) -> list[Alarm]:
         """Confirm and withdraw the alarms that are due at a row."""
         changed: list[Alarm] = []
-        if self._final_events and self._final_events[0][0] <= row:
-            due = [event for at, event in self._final_events if at <= row]
-            self._final_events = [(at, event) for at, event in self._final_events if at > row]
-            for event in due:
-                changed += self.alarms.confirm(event, self.recent, interval)
-        if self._unconfirmed and self._unconfirmed[0][0] <= row:
+        for event in self._pending.due(row):
+            changed += self.alarms.confirm(event, self.recent, interval)
+        if self._pending.unconfirmed and self._pending.unconfirmed[0][0] <= row:
             waiting = [
                 (at, number)
-                for at, number in self._unconfirmed
+                for at, number in self._pending.unconfirmed
                 if self.alarms.is_provisional(number)
             ]
             # an event of final evidence that goes on may yet be the aftermath of another
-            self._unconfirmed = [
+            self._pending.unconfirmed = [
                 (at, number) for at, number in waiting if at > row or self._may_confirm(number)
             ]
-            kept = {number for _, number in self._unconfirmed}
+            kept = {number for _, number in self._pending.unconfirmed}
             changed += [self.alarms.withdraw(number) for _, number in waiting if number not in kept]
         # after all that may have confirmed them
-        for event in [one for one in self._permanent if self._permanent_at(one) <= row]:
-            self._permanent.remove(event)
+        for event in [one for one in self._pending.permanent if self._permanent_at(one) <= row]:
+            self._pending.permanent.remove(event)
             changed += self.alarms.note_permanent(event, self.recent, interval)
         return changed
 
@@ -325,7 +307,7 @@ class SeriesAssessor:
         assert self.final is not None
         alarm = self.alarms.find(number)
         ongoing = self.final.ongoing
-        events = [event for _, event in self._final_events] + ([ongoing] if ongoing else [])
+        events = [event for _, event in self._pending.final_events] + ([ongoing] if ongoing else [])
         return any(event.first <= alarm.last and alarm.first <= event.last for event in events)
 
     def _note(self, silent: SilentRows, starts: NDArray[np.bool_]) -> None:
@@ -333,10 +315,7 @@ class SeriesAssessor:
         assert self.final is not None
         self.final.add(np.asarray(silent.silent.any(axis=1)), starts)
         if not self.silence.all_speak:
-            # a gap counts as long from its first row on, and is known to be later
-            back = np.where(silent.missing, silent.since, 0).max(axis=1)
-            for place in np.flatnonzero(back).tolist():
-                self.final.mark_silent(len(starts) - 1 - place, int(back[place]) + 1)
+            self.final.mark_since(silent)
 
     def _record(
         self, span: Span, evidence: Evidence, silent: SilentRows, alarmed: NDArray[np.bool_]
@@ -351,54 +330,8 @@ class SeriesAssessor:
             span.starts,
         )
         self.recent.add(rows, span.times)
-        # none in most rows
-        for place, channel in (
-            () if self.silence.all_speak else np.argwhere(silent.since > 0).tolist()
-        ):
-            since = int(silent.since[place, channel])
-            missing = bool(silent.missing[place, channel])
-            self.recent.mark(row + place, channel, since, missing=missing)
-
-    def _answers(
-        self,
-        span: Span,
-        evidence: Evidence,
-        severity: Array,
-        alarmed: NDArray[np.bool_],
-        alarms: dict[int, Alarm],
-    ) -> list[Answer]:
-        count, row = len(span.starts), self.recent.count - len(span.starts)
-        assert evidence.expected is not None
-        assert evidence.low is not None
-        assert evidence.high is not None
-        assert evidence.warm_up is not None
-        times = [None] * count if span.times is None else span.times
-        return [
-            Answer(
-                row + place,
-                times[place],
-                self._entity,
-                self.final is None,
-                score,
-                own_severity,
-                is_alarmed,
-                warm_up,
-                evidence.by_channel[place],
-                evidence.expected[place],
-                evidence.low[place],
-                evidence.high[place],
-                alarms.get(row + place),
-            )
-            for place, (score, own_severity, is_alarmed, warm_up) in enumerate(
-                zip(
-                    evidence.score.tolist(),
-                    severity.tolist(),
-                    alarmed.tolist(),
-                    evidence.warm_up.tolist(),
-                    strict=True,
-                )
-            )
-        ]
+        if not self.silence.all_speak:
+            self.recent.mark_since(row, silent)
 
     def relearn(self, first_values: dict[int, float]) -> None:
         """Start learning anew, because channels have their first value.
@@ -442,10 +375,7 @@ class SeriesAssessor:
             "recent": recent_facts,
             "alarms": alarms,
             "online": online.facts,
-            "final_events": [[at, asdict(event)] for at, event in self._final_events],
-            "unconfirmed": self._unconfirmed,
-            "untold": [alarm_to_json(alarm, to_json) for alarm in self._untold],
-            "permanent": [asdict(event) for event in self._permanent],
+            "pending": self._pending.state(),
         }
         parts["shifts"], facts["shifts"] = self._shifts.state()
         if self._severities is not None:
@@ -462,13 +392,8 @@ class SeriesAssessor:
         self.alarms.restore(parts.get("alarms", {}), facts["alarms"])
         self.online = self._begin_online(State(parts["online"], facts["online"]))
         self.silence.restore(parts["silence"])
-        self._final_events = [
-            (int(at), OngoingEvent(**event)) for at, event in facts["final_events"]
-        ]
-        self._unconfirmed = [(int(at), int(number)) for at, number in facts["unconfirmed"]]
-        self._permanent = [OngoingEvent(**event) for event in facts["permanent"]]
+        self._pending = PendingChanges.restore(facts["pending"])
         self._shifts.restore(parts["shifts"], facts["shifts"])
-        self._untold = deque(alarm_from_json(alarm, from_json) for alarm in facts["untold"])
         if self.final is not None:
             self.final.restore(parts["final"], facts["final"])
         if self._severities is not None:
