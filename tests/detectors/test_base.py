@@ -288,10 +288,10 @@ def test_fitting_leaves_the_input_and_the_global_generator_alone(plant: Plant) -
 # ---- thresholds
 
 
-def test_half_of_a_requested_share_is_that_of_held_out_scores_above(plant: Plant) -> None:
+def test_four_fifths_of_a_requested_share_are_held_out_scores_above(plant: Plant) -> None:
     detector = fit(plant.train, contamination=0.1)
-    # the other half is that of the strongest channel
-    assert (detector.decision_scores_ > detector.threshold_).mean() == pytest.approx(0.05, abs=0.01)
+    # a fifth is that of the strongest channel
+    assert (detector.decision_scores_ > detector.threshold_).mean() == pytest.approx(0.08, abs=0.01)
     assert detector.strongest_ is not None
     assert detector.decision.period(None) == pytest.approx(10)
     # without one, all of it

@@ -159,7 +159,7 @@ def test_a_list_of_names_among_the_parameters_comes_back(plant: Plant, tmp_path:
 class NotANumber:
     """A model that has lost its numbers."""
 
-    blur, reach, typical_values = 0, Reach(0, 0), np.zeros(4)
+    blur, reach, typical_values, learns = 0, Reach(0, 0), np.zeros(4), False
 
     def assess(self, rows: Any) -> Evidence:
         score = np.ones(len(rows))

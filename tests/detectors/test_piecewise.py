@@ -29,18 +29,11 @@ from subadjacent.data.plant import Plant
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.evidence import Array, Evidence, Reach
 from subadjacent.decision.kinds import MIN_STUCK_ROWS
-from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts
+from subadjacent.detectors.piecewise import PiecewiseScorer, can_score_in_parts, joined_scores
 from subadjacent.methods.method import Fitted, Method, Model, State
 from subadjacent.runtime import Runtime
 
 COLUMNS = ["a", "b", "c", "d"]
-
-
-def joined(parts: list[Evidence]) -> Evidence:
-    """Evidence on parts of a series as that on the whole: scores and strongest channels."""
-    strongest = [part.strongest for part in parts if part.strongest is not None]
-    score = np.concatenate([part.score for part in parts])
-    return Evidence.of_scores(score, np.concatenate(strongest) if strongest else None)
 
 
 def frame(values: np.ndarray, gap_at: int | None = None) -> pl.DataFrame:
@@ -119,7 +112,7 @@ class BlocksDetector(BaseDetector):
 def in_parts(detector: BaseDetector, rows: pl.DataFrame, part: int, least: int = 1) -> np.ndarray:
     scorer = PiecewiseScorer(detector, least=least)
     parts = [scorer.push(rows[at : at + part]) for at in range(0, len(rows), part)]
-    return joined([*parts, scorer.finish()]).score
+    return joined_scores([*parts, scorer.finish()]).score
 
 
 @pytest.mark.parametrize(
@@ -193,7 +186,7 @@ def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
     rows = frame(values, gap_at=433)
     scorer = PiecewiseScorer(detector)
     parts = [scorer.push(rows[at : at + part]) for at in range(0, 1000, part)]
-    found = joined([*parts, scorer.finish()])
+    found = joined_scores([*parts, scorer.finish()])
     np.testing.assert_allclose(found.score, detector.decision_function(rows), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(scorer.silent, missing)
     judged = detector.judge(found, None, list(pairwise([*scorer.starts, 1000])), scorer.silent)
@@ -231,7 +224,7 @@ def test_any_gaps_in_any_parts_are_scored_as_the_whole(
         rows, least = frame(values, gap_at=break_at), 5
     scorer = PiecewiseScorer(detector, least=least)
     parts = [scorer.push(rows[at : at + part]) for at in range(0, 80, part)]
-    scores = joined([*parts, scorer.finish()]).score
+    scores = joined_scores([*parts, scorer.finish()]).score
     (series,) = detector._read(rows).series
     np.testing.assert_allclose(scores, detector.decision_function(rows), rtol=1e-9, atol=1e-9)
     assert scorer.starts == list(series.starts)
@@ -260,7 +253,7 @@ def test_few_rows_wait_until_they_tell_how_fast_the_clock_ticks(plant: Plant) ->
     parts = [scorer.push(rows[:2]), *(scorer.push(rows[at : at + 2]) for at in range(2, 1000, 2))]
     assert not any(len(part.score) for part in parts[:24])
     assert len(parts[24].score)
-    scores = joined([*parts, scorer.finish()]).score
+    scores = joined_scores([*parts, scorer.finish()]).score
     wanted = detector.decision_function(rows)
     np.testing.assert_allclose(scores, wanted, rtol=1e-4, atol=1e-5)
 

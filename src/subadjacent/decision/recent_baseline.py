@@ -26,7 +26,7 @@ class BaselineShift(NamedTuple):
 
     ``shift`` is the distance above the median of normal scores. ``shifted`` marks rows whose
     baseline is so high that hardly any normal row exceeds it. ``ended`` is the shifted baseline
-    that a series has left by this row, because it is like training again; 0 at other rows.
+    that a series has left by this row, because it is like training again; NaN at other rows.
     """
 
     shift: NDArray[np.float64]  # (T,)
@@ -75,7 +75,7 @@ class RecentBaseline:
         """The baseline at each of the next scores, (T,)."""
         if self._never:
             nothing = np.zeros(len(scores))
-            return BaselineShift(nothing, nothing > 0, nothing)
+            return BaselineShift(nothing, nothing > 0, np.full(len(scores), np.nan))
         parts = [self._follow(scores)]
         done = len(parts[0].shift)
         while done < len(scores):
@@ -112,7 +112,7 @@ class RecentBaseline:
             until = int(begins[here])
         at = (begun + np.arange(until)) // self._block
         self._medians, self._rows = windows[here], rows[here * self._block : begun + until]
-        return BaselineShift(shift[at], shifted[at], np.zeros(until))
+        return BaselineShift(shift[at], shifted[at], np.full(until, np.nan))
 
     def state(self) -> dict[str, NDArray[Any]]:
         """The medians and rows that later rows are compared with."""

@@ -246,7 +246,7 @@ class SeverityStream:
         above, baseline, rows_severity = self._score.assess(score, level)
         # a series that comes back to normal is far from the baseline that it leaves
         back = severity(baseline.ended, level, self._score.normal)
-        rows_severity = np.maximum(rows_severity, back)
+        rows_severity = np.fmax(rows_severity, back)
         since = np.where(back >= 1, self._score.baseline.rows_until_back, 0)
         by_score, shifted = (above > level) | (back >= 1), baseline.shifted
         by_channel, unlike = np.zeros(len(score), dtype=bool), score > level

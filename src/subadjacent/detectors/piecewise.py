@@ -17,7 +17,8 @@ from subadjacent.detectors.assessment import check_scores
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import InputError
-from subadjacent.methods.stream import ModelStream
+from subadjacent.methods.method import Model
+from subadjacent.methods.stream import ModelStream, missing_rows_before
 
 
 def can_score_in_parts(detector: BaseDetector) -> bool:
@@ -103,14 +104,23 @@ class PiecewiseScorer:
         """Push the rows up to one into the stream; return the evidence that became final."""
         model = self._detector.models_.of(series.entity)
         if self._stream is None:
-            self._stream = model.stream(explained=False)
+            self._stream = self._begin(model)
         # the first row that is kept lies within a segment
         self._starts.update(self._gone + start for start, _ in series.segments[1:])
         parts: list[Evidence] = []
-        for first, last in series.parts:
+        for first, last in series.segments if model.learns else series.parts:
             begin, end = max(first, self._done), min(last, stop)
-            if begin < end:
-                if begin == first and self._gone + first:
+            if begin >= end:
+                continue
+            is_new = begin == first and self._gone + first > 0
+            if model.learns:
+                stream: Any = self._stream
+                if is_new:
+                    stream.gap(missing_rows_before(series, first))
+                missing = None if series.missing is None else series.missing[begin:end]
+                parts.append(stream.push(series.values[begin:end], missing))
+            else:
+                if is_new:
                     parts.append(self._stream.finish())
                 parts.append(self._stream.push(series.values[begin:end]))
         fresh = slice(self._done, stop)
@@ -118,6 +128,13 @@ class PiecewiseScorer:
         self._missing = _longer(self._missing, series.missing_rows, fresh)
         self._silent = _longer(self._silent, silent, fresh)
         return self._checked(series, joined_scores(parts))
+
+    def _begin(self, model: Model) -> Any:
+        """A stream; one that learns goes on over gaps."""
+        if model.learns:
+            options: dict[str, Any] = {"adapt_after": self._detector.adapt_after}
+            return model.stream(**options)
+        return model.stream(explained=False)
 
     def _checked(self, series: TrainSeries, evidence: Evidence) -> Evidence:
         """The evidence that follows, after refusing scores that are not finite."""
@@ -148,13 +165,15 @@ class PiecewiseScorer:
 
 
 def joined_scores(parts: Sequence[Evidence]) -> Evidence:
-    """Scores and strongest channels of rows that follow each other, and nothing else."""
+    """The evidence on rows that follow each other that a decision needs, and nothing else."""
     some = [part for part in parts if len(part.score)]
-    strongest = [part.strongest for part in some if part.strongest is not None]
-    return Evidence.of_scores(
-        np.concatenate([np.empty(0), *(part.score for part in some)]),
-        np.concatenate(strongest) if strongest else None,
-    )
+    scores = np.concatenate([np.empty(0), *(part.score for part in some)])
+    known: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in some])
+        for name in ("strongest", "log_period", "goes_on")
+        if some and getattr(some[0], name) is not None
+    }
+    return Evidence.of_scores(scores)._replace(**known)
 
 
 def _longer(

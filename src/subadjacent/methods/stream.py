@@ -255,14 +255,14 @@ def _while_learning(stream: Any, series: TrainSeries, block: int) -> Iterator[Ev
     """Evidence of one stream on all segments, as rows that come have it."""
     for start, stop in series.segments:
         if start:
-            stream.gap(_missing_rows(series, start))
+            stream.gap(missing_rows_before(series, start))
         for first in range(start, stop, block):
             some = slice(first, min(first + block, stop))
             missing = None if series.missing is None else series.missing[some]
             yield stream.push(series.values[some], missing)
 
 
-def _missing_rows(series: TrainSeries, start: int) -> int | None:
+def missing_rows_before(series: TrainSeries, start: int) -> int | None:
     """Rows that are missing before one that begins a segment; None where times do not tell."""
     if series.index is None or series.interval is None:
         return None
