@@ -129,16 +129,13 @@ def joined() -> Iterator[Group]:
     import torch.distributed as dist
 
     from subadjacent.training.device import take_gpu
+    from subadjacent.training.meeting import connect
 
     # Ray Train has connected its processes already
     connected = dist.is_initialized()
     nccl = take_gpu(_number("LOCAL_RANK", 0), _number("LOCAL_WORLD_SIZE", 1))
     if not connected:
-        # an optimiser imports this module, whose functions keep the group that they find as a
-        # default: one found later is never freed, and its threads abort the process as Python ends
-        import torch.distributed.nn.functional  # noqa: F401
-
-        dist.init_process_group("cpu:gloo,cuda:nccl" if nccl else "gloo")
+        connect("cpu:gloo,cuda:nccl" if nccl else "gloo")
     _here = Group(rank, size)
     try:
         yield _here
