@@ -13,7 +13,7 @@ import pytest
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.alarm_stream import MAX_ALARMS_KEPT, AlarmStream, _refined
 from subadjacent.decision.alarms import Alarm
-from subadjacent.decision.baseline_profile import FIELDS
+from subadjacent.decision.baseline_profile import NUMBERS
 from subadjacent.decision.learn_profiles import learn_profiles
 from subadjacent.decision.machine import CLOSED, OPENED, UPDATED, EventChange, OngoingEvent
 from subadjacent.decision.recent_rows import RecentBuffer, RecentRows
@@ -106,7 +106,7 @@ def test_rows_are_numbered_without_times_and_profiles_are_learned_once() -> None
     assert (opened.start, opened.end) == (400, 402)
     learned = alarms.state()[0]["profiles"]
     np.testing.assert_array_equal(
-        learned, learn_profiles(TrainSeries(recent().until(399).values)).table[: len(FIELDS)]
+        learned, learn_profiles(TrainSeries(recent().until(399).values)).table[:NUMBERS]
     )
     alarms.update(*change(CLOSED, 520, 400, 419))
     np.testing.assert_array_equal(alarms.state()[0]["profiles"], learned)

@@ -74,6 +74,7 @@ MIN_SMOOTH, MIN_SMOOTH_ROWS = 0.7, 12
 # what a sentence may claim of each kind of the fields
 SAID = {
     "spike": {MOVE},
+    "abrupt change": {MOVE},
     "out of range": {MOVE, RANGE},
     "level shift (permanent)": {MOVE, PERMANENT},
     "return": {RETURN},
@@ -259,11 +260,31 @@ def moved_by(context: Context) -> Found:
     here = context.rows.offset + context.first
     column = context.rows.column(claim.channel)
     around = column[max(here - AROUND, 0) : here + len(context.event) + AROUND]
-    steps = np.diff(column[max(here - 1, 0) : here + len(context.event)])
-    sizes += [context.event - np.nanmedian(around), steps]
+    said_rows = None if claim.within is None else _rows_said(claim.within, context.rows.interval)
+    within = 1 if said_rows is None else max(1, round(said_rows[0]))
+    near = column[max(here - within, 0) : here + len(context.event)]
+    sizes += [context.event - np.nanmedian(around), near[within:] - near[:-within]]
     if not any((np.abs(size - said) <= MAX_OFF * abs(said)).any() for size in sizes):
         moves = ", ".join(f"{_nearest(size, said):.4g}" for size in sizes if len(size))
         yield f"moved by {said:.4g}; nearest moves {moves}"
+
+
+def largest_change(context: Context) -> Found:
+    """Hardly any earlier change was larger than the one that was expected at most; this one is."""
+    claim = context.claim
+    if claim.max_step is None or claim.by is None:
+        return
+    said = (1.0, 0.0) if claim.within is None else _rows_said(claim.within, context.rows.interval)
+    if said is None:
+        yield f"{claim.within}: the rows have no clock"
+        return
+    within = max(1, round(said[0]))
+    before = np.abs(context.past[within:] - context.past[:-within])
+    most = claim.max_step.value + claim.max_step.coarse_step / 2
+    if claim.by.value <= claim.max_step.value:
+        yield f"{claim.by.text} is no more than {claim.max_step.text}"
+    if len(before) and np.mean(before <= most) < CHANCE:
+        yield f"{np.mean(before > most):.1%} of the changes before were larger than {most:.4g}"
 
 
 def rounding(context: Context) -> Found:
@@ -302,9 +323,9 @@ def expected_range(context: Context) -> Found:
     if low.value > high.value:
         yield f"{low.text} to {high.text} is no range"
         return
-    sets = context.comparable
+    sets = [*context.comparable, *_at_the_level(context)]
     if claim.partner is not None:
-        sets = [*sets, *_given_partner(context)]
+        sets += _given_partner(context)
     if not sets:
         return
     held = [_held(values, low, high) for values in sets]
@@ -389,8 +410,11 @@ def no_direction(context: Context) -> Found:
 
 def vague(context: Context) -> Found:
     claim = context.claim
-    if claim.kind == VIEW:
-        yield f"{claim.words}: not seen in a chart"
+    if claim.kind == VIEW and (
+        not claim.channel or departs(context.rows, claim.channel, context.first, context.last)
+    ):
+        # only what no chart shows may be told by the view that saw it
+        yield f"{claim.words}: a chart shows more"
     elif claim.kind in (SHAPE, RANGE, PERMANENT, DRIFT) and claim.low is None is claim.size:
         yield f"{claim.words}: no expected range"
 
@@ -644,6 +668,7 @@ OF_FIELDS: tuple[tuple[str, Callable[[Rows, Any], Found]], ...] = (
 OF_CLAIMS: tuple[tuple[str, Rule], ...] = (
     ("value", value),
     ("value", moved_by),
+    ("value", largest_change),
     ("rounding", rounding),
     ("digits", digits),
     ("outside", outside),
@@ -782,6 +807,18 @@ def relation(rows: Rows, channel: str, partner: str, first: int, last: int) -> R
     """The strongest of the relations of two channels."""
     found = relations(rows, channel, partner, first, last)
     return max(found, key=lambda one: one.strength, default=None)
+
+
+def _at_the_level(context: Context) -> list[Floats]:
+    """Earlier departures from each expectation, around what is expected at the quoted row.
+
+    The rows of a trend, and the same time of other weeks, lie at other levels.
+    """
+    if not context.quoted_rows:
+        return []
+    at = context.quoted_rows[0] - context.first
+    expected = [(past, context.event[at] - left[at]) for past, left in context.expectations]
+    return [value + past for past, value in expected if np.isfinite(value)]
 
 
 def _given_partner(context: Context) -> list[Floats]:

@@ -14,6 +14,7 @@ the file, ``N`` a number, ``D`` a duration (``1 h 15 min``, ``40 minutes``, ``50
     TIMING      := " for|within|over|in|after " D | " at|until|since|from|on " TIME | " permanently"
     RATIO       := ", [about] N times|twice|half|a third|... [of] the" | ", N % above|below the"
     COMPARED    := [","] " expected|usual(ly)|normal(ly) " N [" to " N] [BASIS]
+                 | ", expected at most " N [" from row to row"]
     BASIS       := " at|for this time [of day|week|the cycle]" | " given " NAME | " before"
     names       := NAME | NAME " and " NAME | NAME ", " NAME ... " and " COUNT " more"
 
@@ -144,6 +145,7 @@ class Claim:
     permanent: bool = False
     ratio: float | None = None
     size: Number | None = None
+    max_step: Number | None = None
     times: tuple[str, ...] = ()
 
 
@@ -313,6 +315,8 @@ class _Parser:
             rf"(?:({_any(RATIOS)})|({_N}) times)(?: of)?(?: the)?(?= )"
         ):
             return replace(claim, ratio=RATIOS[match[1]] if match[1] else Number(match[2]).value)
+        if match := self._take(rf", expected at most ({_N})(?: from row to row)?"):
+            return replace(claim, max_step=Number(match[1]))
         if match := self._take(
             rf",? (?:expected|usually|usual|normally|normal)(?: range)? ({_N})(?: to ({_N}))?"
         ):

@@ -164,21 +164,35 @@ class Rows:
     def expectations(self, channel: str, first: int, last: int) -> list[tuple[Floats, Floats]]:
         """Departures from what was expected: in rows before an event, and in it.
 
-        One pair for each way to expect: the level just before, and the same time of each cycle. The
-        level is frozen when the event begins.
+        One pair for each way to expect: the level just before, the same time of each cycle, and the
+        same moved by the level of what it leaves, as by a trend. Levels are frozen when the event
+        begins.
         """
         column = self.column(channel)
         start, stop = self.offset + first, self.offset + last + 1
         low = max(0, start - 5_000)
         normal = self.normal[low:start]
+        cycles = self.cycles(channel)
+        expected = [self.expected(channel, low, start, stop, cycle) for cycle in (0, *cycles)]
+        expected += [
+            level + self._level(column[low:stop] - level, low, start) for level in expected[1:]
+        ]
         pairs = []
-        for cycle in (0, *self.cycles(channel)):
-            left = column[low:stop] - self.expected(channel, low, start, stop, cycle)
+        for number, level in enumerate(expected):
+            left = column[low:stop] - level
             past = left[: start - low][normal]
             past = past[np.isfinite(past)]
-            if len(past) >= 50 or (cycle == 0 and len(past)):
+            if len(past) >= 50 or (number == 0 and len(past)):
                 pairs.append((past, left[start - low :]))
         return pairs
+
+    def _level(self, values: Floats, low: int, start: int) -> Floats:
+        """The level before each of the rows from ``low`` on, frozen from row ``start`` on."""
+        count = start - low
+        past = np.where(self.normal[low:start], values[:count], np.nan)
+        near = past[np.isfinite(past)][-LEVEL_ROWS:]
+        frozen = np.median(near) if len(near) else np.nan
+        return np.concatenate([rolling_level(past), np.full(len(values) - count, frozen)])
 
     def expected(self, channel: str, low: int, start: int, stop: int, cycle: int) -> Floats:
         """What a channel was expected to be in rows ``low`` to ``stop`` of ``all``, half-open.
@@ -192,11 +206,7 @@ class Rows:
             if cycle:
                 self._expected[key] = self._cycle_level(column, low, stop, cycle, start)
             else:
-                past = np.where(self.normal[low:start], column[low:start], np.nan)
-                near = past[np.isfinite(past)][-LEVEL_ROWS:]
-                frozen = np.median(near) if len(near) else np.nan
-                levels = rolling_level(past), np.full(stop - start, frozen)
-                self._expected[key] = np.concatenate(levels)
+                self._expected[key] = self._level(column[low:stop], low, start)
         return self._expected[key]
 
     def _cycle_level(self, column: Floats, low: int, stop: int, cycle: int, frozen: int) -> Floats:

@@ -29,7 +29,7 @@ from subadjacent.decision.alarms import (
     Repeats,
     direction,
 )
-from subadjacent.decision.baseline_profile import FIELDS, BaselineProfiles
+from subadjacent.decision.baseline_profile import NUMBERS, BaselineProfiles
 from subadjacent.decision.causes import Cause, Explainer, Explanation, alarm_sentence
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
@@ -259,7 +259,7 @@ class AlarmStream:
             known = rows.values[:first] if first >= MIN_ROWS_BEFORE else rows.values
             # so few rows are compared with each other, not with a cycle of before
             table = learn_profiles(TrainSeries(known)).table
-            self._learned = BaselineProfiles(table[: len(FIELDS)])
+            self._learned = BaselineProfiles(table[:NUMBERS])
         profiles = self._known or self._learned
         assert profiles is not None
         missing = rows.missing if rows.missing.any() else None

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 
 from subadjacent.data.entities import PerEntity
 from subadjacent.decision.references import (
+    BLOCK_ROWS,
     CYCLES,
     LONG_MEMORY,
     MIN_CYCLES,
     level_before,
     phase_levels,
     phase_of,
+    rows_since,
     same_time,
 )
 from subadjacent.errors import InputError
@@ -39,6 +41,8 @@ PERIOD_MARGIN, PERIOD_MARGIN_DIVISOR = 2, 50
 MAX_DECIMALS, EXACT, FLAG = 6, 6, -2.0
 # phases of a cycle at which training values are kept: the hours of a week
 PHASES = 168
+# rows within which changes of values are compared
+CHANGE_ROWS = (1, 2, 4, 8, 16)
 # values of a channel without a limit
 NO_LIMIT = float(np.finfo(np.float64).max)
 
@@ -71,9 +75,13 @@ class ChannelProfile(NamedTuple):
     cycle
         Rows in a cycle; 0 without one.
     memory
-        Blocks before a row that its level is the median of, where it has no cycle.
+        Blocks before a row that its level is the median of; where it has a cycle, the level of its
+        irregular part, 0 for one that stays at 0.
     below, above
         The normal range of the irregular part: ``below`` is negative.
+    below_drift, above_drift
+        By how much that range widens with every row since the last normal one, whose level is the
+        last that is known: ``below_drift`` is not positive.
     error
         Its typical size.
     min_step, median_step, max_step
@@ -83,8 +91,11 @@ class ChannelProfile(NamedTuple):
         The longest run of equal values, in rows.
     partner
         Number of the channel whose irregular part correlates with it most; -1 without one.
-    slope, partner_error
-        Slope of its irregular part on the partner's, and the typical size of the residual.
+    slope, partner_error, partner_below, partner_above
+        Slope of its irregular part on the partner's, and the typical size and the normal range of
+        the residual.
+    max_changes
+        The largest normal change of its values within each of ``CHANGE_ROWS``.
     template
         Its values in a cycle, at ``PHASES`` phases; zeros without one.
     """
@@ -101,6 +112,8 @@ class ChannelProfile(NamedTuple):
     memory: float
     below: float
     above: float
+    below_drift: float
+    above_drift: float
     error: float
     min_step: float
     median_step: float
@@ -109,6 +122,9 @@ class ChannelProfile(NamedTuple):
     partner: float
     slope: float
     partner_error: float
+    partner_below: float
+    partner_above: float
+    max_changes: tuple[float, ...]
     template: tuple[float, ...] = ()
 
     def expected_range(
@@ -127,43 +143,79 @@ class ChannelProfile(NamedTuple):
         """
         column = np.asarray(column, dtype=np.float64)
         left_out = left_out | self._strays(column, left_out)
+        age = rows_since(~left_out, rows)
+        below = self.below + age * self.below_drift
+        above = self.above + age * self.above_drift
         if self.cycle:
-            expected, lowest, highest = self._same_time(column, left_out, rows)
+            expected, lowest, highest = self._in_cycle(column, left_out, rows)
             # what was so in the latest cycles is expected as well
-            low = np.fmin(expected + self.below, lowest)
-            high = np.fmax(expected + self.above, highest)
+            low = np.fmin(expected + below, lowest)
+            high = np.fmax(expected + above, highest)
         else:
             expected = level_before(column, left_out, rows, int(self.memory))
             if self.memory == LONG_MEMORY:
                 expected = self._steady(expected)
-            low, high = expected + self.below, expected + self.above
+            low, high = expected + below, expected + above
         # without any row to compare with, the training values must do
         unknown = np.isnan(expected)
         expected[unknown], low[unknown], high[unknown] = self.median, self.low, self.high
         return self.within_limits(ExpectedRange(expected, low, high))
 
-    def _same_time(self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice) -> Rows:
-        """Values at the same time of other cycles, (3, R); of training where there are none."""
-        cycle = int(self.cycle)
-        found = same_time(column, left_out, cycle, rows)
-        unknown = np.flatnonzero(np.isnan(found[0]))
-        if len(unknown) and self.template:
-            near = slice(max(rows.stop - CYCLES * cycle, 0), max(rows.stop, MIN_CYCLES * cycle))
-            levels = phase_levels(column[near], left_out[near], cycle)
-            template = np.interp(
-                np.arange(cycle) * (PHASES / cycle), np.arange(PHASES), self.template, period=PHASES
-            )
-            phase = phase_of(levels, template)
-            if phase is not None:
-                # a cycle need not be of whole rows: nor are the rows beside it known to the row
-                beside = np.arange(-PERIOD_MARGIN, PERIOD_MARGIN + 1)[:, None]
-                likely = template[(rows.start + unknown - near.start + phase + beside) % cycle]
-                found[0, unknown] = likely[PERIOD_MARGIN]
-                found[1:, unknown] = (
-                    likely.min(axis=0) + self.below,
-                    likely.max(axis=0) + self.above,
-                )
+    def _in_cycle(self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice) -> Rows:
+        """Expected value, lowest and highest at the same time of other cycles, (3, R).
+
+        Of training where the segment has none before. All follow the level of the irregular part.
+        """
+        # whole blocks, as many as the level is the median of
+        first_block = max(rows.start // BLOCK_ROWS - int(self.memory) - 1, 0)
+        begin = BLOCK_ROWS * first_block if self.memory else rows.start
+        seen = slice(begin, rows.stop)
+        wanted = slice(rows.start - begin, rows.stop - begin)
+        own = same_time(column, left_out, int(self.cycle), seen)
+        found = self._at_level(own, column, left_out, begin, wanted)
+        unknown = np.isnan(found[0])
+        if unknown.any() and self.template:
+            likely = self._of_training(column, left_out, seen)
+            if likely is not None:
+                likely = self._at_level(likely, column, left_out, begin, wanted)
+                found[:, unknown] = likely[:, unknown]
         return found
+
+    def _at_level(
+        self,
+        found: Rows,
+        column: NDArray[Any],
+        left_out: NDArray[np.bool_],
+        begin: int,
+        rows: slice,
+    ) -> Rows:
+        """Reference values from row ``begin`` on, moved by the level of what they leave."""
+        if not self.memory:
+            return found[:, rows]
+        stop = begin + found.shape[1]
+        irregular = column[begin:stop] - found[0]
+        level = level_before(irregular, left_out[begin:stop], rows, int(self.memory))
+        return found[:, rows] + np.nan_to_num(level)
+
+    def _of_training(
+        self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice
+    ) -> Rows | None:
+        """Likely value, lowest and highest in training at the phases of rows, (3, R)."""
+        cycle = int(self.cycle)
+        near = slice(max(rows.stop - CYCLES * cycle, 0), max(rows.stop, MIN_CYCLES * cycle))
+        levels = phase_levels(column[near], left_out[near], cycle)
+        template = np.interp(
+            np.arange(cycle) * (PHASES / cycle), np.arange(PHASES), self.template, period=PHASES
+        )
+        phase = phase_of(levels, template)
+        if phase is None:
+            return None
+        # a cycle need not be of whole rows: nor are the rows beside it known to the row
+        beside = np.arange(-PERIOD_MARGIN, PERIOD_MARGIN + 1)[:, None]
+        places = np.arange(rows.start, rows.stop) - near.start + phase + beside
+        likely = template[places % cycle]
+        lowest, highest = likely.min(axis=0) + self.below, likely.max(axis=0) + self.above
+        return np.stack([likely[PERIOD_MARGIN], lowest, highest])
 
     @property
     def has_ratios(self) -> bool:
@@ -202,20 +254,23 @@ class ChannelProfile(NamedTuple):
         return np.asarray(beyond & (alarmed < within))
 
 
-FIELDS = ChannelProfile._fields[:-1]
+FIELDS = ChannelProfile._fields[:-2]
 """Fields of a profile that are one number."""
+NUMBERS = len(FIELDS) + len(CHANGE_ROWS)
+"""Numbers of a profile without its template."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaselineProfiles:
-    """The profile of each channel; ``table`` has a row for each field, then for each phase."""
+    """The profile of each channel; ``table`` has a row for each number of a ``ChannelProfile``."""
 
     table: Rows
 
     def of(self, channel: int) -> ChannelProfile:
         """The profile of one channel."""
         values = self.table[:, channel].tolist()
-        return ChannelProfile._make([*values[: len(FIELDS)], tuple(values[len(FIELDS) :])])
+        changes, template = tuple(values[len(FIELDS) : NUMBERS]), tuple(values[NUMBERS:])
+        return ChannelProfile._make([*values[: len(FIELDS)], changes, template])
 
     def each(self, name: str) -> Rows:
         """One field of every channel, (C,)."""
@@ -226,7 +281,7 @@ def restore_profiles(
     tables: NDArray[Any], channels: int, entities: Sequence[str]
 ) -> PerEntity[BaselineProfiles]:
     """Restore profiles from saved tables: that of all entities together, then one an entity."""
-    shape = (1 + len(entities), len(FIELDS) + PHASES, channels)
+    shape = (1 + len(entities), NUMBERS + PHASES, channels)
     if tables.shape != shape or not np.isfinite(tables).all():
         raise InputError(f"profiles must be finite and of shape {shape}; got {tables.shape}")
     pooled, *per_entity = map(BaselineProfiles, tables.astype(np.float64))

@@ -37,6 +37,8 @@ MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
 
 # a channel that departs by this share of the first one's square is named in the sentence as well
 NAMED_SHARE = 0.3
+# and if it is out of its range by this share of the range's width
+MIN_NAMED_BEYOND = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
         first = causes[0]
         if first.kind in (MISSING, STUCK):
             return cause.kind == first.kind
-        is_out = not cause.low <= cause.seen <= cause.high
-        is_clear = is_out if cause.kind != UNUSUAL else first.kind == UNUSUAL
+        beyond = max(cause.low - cause.seen, cause.seen - cause.high)
+        is_clear = beyond > MIN_NAMED_BEYOND * (cause.high - cause.low)
         return is_clear and cause.score >= NAMED_SHARE * first.score
 
     return causes[:1] + tuple(cause for cause in causes[1:] if is_named(cause))
@@ -213,6 +215,8 @@ class Explainer:
             at_this_time=profile.cycle > 0 and departure.expected != profile.median,
             lasted=lasting(departure.lasted, series.interval),
             size=departure.size,
+            within=lasting(departure.within, series.interval) if departure.within > 1 else "",
+            most=departure.most,
             partner=partner,
             view=view,
             channels=len(series.channels),

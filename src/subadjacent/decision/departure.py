@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.decision.baseline_profile import ChannelProfile
+from subadjacent.decision.jumps import Jump
 from subadjacent.decision.kinds import (
+    ABRUPT_CHANGE,
     DECOUPLED,
     DRIFT,
     HIGHER_VARIANCE,
@@ -53,23 +55,14 @@ MIN_QUICK = 0.2
 # the spread of the mean step of many rows, at least, in that of a block
 MIN_SPREAD = 0.5
 
-# rows that a spike lasts at most, and its least distance from the rows around it, in median steps
-MAX_SPIKE_ROWS, MIN_SPIKE_STEPS = 6, 5.0
-
-# rows to either side whose median is where a row without a spike would be
-SPIKE_MEDIAN_ROWS = 10
-
-# share of the departure that a spike makes up, or else
-MIN_SPIKE_SHARE = 0.9
-
-# a row beside a spike is no further away than this many typical sizes
-MAX_BESIDE_SPIKE = 3.0
-
 # rows that are out, or beyond the training range, to rule out chance
 MIN_OUT_ROWS = 5
 
 # a departure begins where this many of this many rows in a row are out: a single one is chance
 ONSET_ROWS, ONSET_WITHIN = 3, 5
+
+# fewest rows whose steps tell that a channel varies more or less
+MIN_VARIANCE_ROWS = 10
 
 # fewest rows of a ramp
 MIN_RAMP_ROWS = 20
@@ -94,7 +87,7 @@ class Departure:
     first and the last row where it was out, if it ``is_out`` in any. ``lasted`` counts the rows in
     which it was out or, where it was stuck or missing, those. ``size`` is the measure of kinds
     without a value: the mean step from row to row or the departure, in units of the normal one, or
-    the distance of a spike from the rows around it.
+    the change of a spike or an abrupt change, within ``within`` rows, where ``most`` is normal.
     """
 
     kind: str
@@ -108,6 +101,8 @@ class Departure:
     is_out: bool
     lasted: int
     size: float
+    within: int
+    most: float
 
     def later(self, rows: int) -> Departure:
         """The departure in rows of the series, whose segment begins at a later row."""
@@ -124,22 +119,23 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
     """How a channel departed in an event; ``partner`` is its partner channel."""
     chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
     given = None if partner is None else chart.given(event, partner)
-    signs = _Signs.of(event, chart, given)
-    kind = _kind(event, chart, signs, given)
+    jump = Jump.of(event, chart, given)
+    signs = _Signs.of(event, chart)
+    kind = _kind(event, chart, signs, given, jump)
     if kind == DECOUPLED and given is not None:
         chart = given
+    jump = jump if kind in (SPIKE, ABRUPT_CHANGE) else None
     turns = chart.turns(event.here, kind)
     if kind == STUCK:
         turns = [max(event.beside.start + signs.run_row, event.here.start)]
-    elif kind == SPIKE and signs.spike is not None:
-        rows = slice(
-            max(signs.spike.start, event.here.start), min(signs.spike.stop, event.here.stop)
-        )
-        turns = chart.turns(rows, kind)
+    elif jump is not None and kind == ABRUPT_CHANGE:
+        turns = [jump.row]
+    elif jump is not None:
+        turns = chart.turns(slice(jump.start, jump.stop), kind)
     row = max(turns, key=chart.distance)
     out = event.beside.start + chart.out(event.beside, kind)
-    if kind == SPIKE and signs.spike is not None:
-        onset, end = signs.spike.start, signs.spike.stop - 1
+    if jump is not None:
+        onset, end = jump.start, jump.stop - 1
     elif len(out):
         onset, end = _onset(out), -_onset(-out[::-1])
     else:
@@ -148,8 +144,8 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
     size = signs.steps
     if kind == UNUSUAL_SHAPE:
         size = _rms(chart.sizes[event.here])
-    elif kind == SPIKE:
-        size = float(signs.jumps[row])
+    elif jump is not None:
+        size = jump.size
     start = event.rows.start
     return Departure(
         kind,
@@ -160,9 +156,11 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
         tuple(start + turn for turn in turns),
         start + onset,
         start + end,
-        len(out) > 0,
+        len(out) > 0 or jump is not None,
         lasted,
         size,
+        within=1 if jump is None else jump.within,
+        most=0.0 if jump is None else jump.most,
     )
 
 
@@ -176,19 +174,15 @@ class _Signs:
     out: int  # rows out of the expected range
     side: float  # 1 or -1 if they are all on one side
     past: int  # rows beyond all that was seen in training
-    spike: slice | None  # the few rows that make up the departure
     is_quick: bool  # whether it comes and goes from row to row
-    jumps: Array  # how far each row stands from the median of the rows around it
     steps: float  # the mean step from row to row, in units of the median one
 
     @classmethod
-    def of(cls, event: ChannelEvent, chart: ChannelChart, given: ChannelChart | None) -> _Signs:
+    def of(cls, event: ChannelEvent, chart: ChannelChart) -> _Signs:
         profile, here, beside = event.profile, event.here, event.beside
         irregular = chart.values - chart.range.expected
         step = unit_of(profile.median_step, np.diff(irregular))
         values, beyond = chart.values[beside], chart.beyond[beside]
-        jumps = _from_around(irregular)
-        spike = _spike(event, jumps, step, chart, given)
         moves = np.diff(irregular[max(here.start - 1, 0) : here.stop])
         run_row, run = longest_run(values)
         sides = np.sign(beyond[beyond != 0])
@@ -201,67 +195,43 @@ class _Signs:
             out=len(sides),
             side=float(sides.mean()) if len(sides) else 0.0,
             past=int(((values < profile.minimum) | (values > profile.maximum)).sum()),
-            spike=spike,
             is_quick=bool(np.mean(np.square(moves)) > 2 * MIN_QUICK * np.var(irregular[here]))
             if len(moves)
             else False,
-            jumps=jumps,
             steps=float(np.abs(moves).mean() / step) if len(moves) else 1.0,
         )
 
 
-def _spike(
-    event: ChannelEvent, jumps: Array, step: float, chart: ChannelChart, given: ChannelChart | None
-) -> slice | None:
-    """The few rows that a departure is made up of, if it is; among them are some that jumped."""
-    rows, jumped = event.beside, np.abs(jumps) > MIN_SPIKE_STEPS * step
-    places = rows.start + np.flatnonzero(jumped[rows])
-    if not len(places):
-        return None
-    first, last = int(places[0]), int(places[-1]) + 1
-    if last - first > MAX_SPIKE_ROWS:
-        # others jump as well: what counts is how much of all jumps a few rows are
-        squares = np.append(0.0, np.cumsum(np.square(jumps[rows])))
-        few = squares[MAX_SPIKE_ROWS:] - squares[:-MAX_SPIKE_ROWS]
-        if few.max() < MIN_SPIKE_SHARE * squares[-1]:
-            return None
-        first = rows.start + int(few.argmax())
-        last = first + MAX_SPIKE_ROWS
-    among = first + np.flatnonzero(jumped[first:last])
-    if not len(among) or among[-1] < event.here.start or among[0] >= event.here.stop:
-        return None
-    spike = slice(int(among[0]), int(among[-1]) + 1)
-    for sizes in (chart.sizes, chart.sizes if given is None else given.sizes):
-        beside = np.append(sizes[rows.start : spike.start], sizes[spike.stop : rows.stop])
-        most = float(np.quantile(np.abs(beside), 0.9)) if len(beside) else 0.0
-        share = np.sum(np.square(sizes[spike])) / max(np.sum(np.square(sizes[rows])), 1.0)
-        if most > MAX_BESIDE_SPIKE and share < MIN_SPIKE_SHARE:
-            return None
-    return spike
-
-
 def _kind(
-    event: ChannelEvent, chart: ChannelChart, signs: _Signs, given: ChannelChart | None
+    event: ChannelEvent,
+    chart: ChannelChart,
+    signs: _Signs,
+    given: ChannelChart | None,
+    jump: Jump | None,
 ) -> str:
     profile, lasted = event.profile, event.last - event.first
     if signs.missing > MIN_SILENT_SHARE * lasted:
         return MISSING
     if signs.run >= max(lasted / 2, min_stuck_rows(profile, event.column)):
         return STUCK
-    if signs.spike is not None:
+    if jump is not None and jump.is_spike:
         return SPIKE
     # the mean step of fewer rows varies more, that of more rows less
     spread = np.sqrt(BLOCK_ROWS / lasted)
-    varies_more = signs.is_quick and (signs.steps - 1) * profile.median_step > max(spread, 1) * (
-        profile.max_step - profile.median_step
+    is_long = lasted >= MIN_VARIANCE_ROWS
+    varies_more = (
+        is_long
+        and signs.is_quick
+        and (signs.steps - 1) * profile.median_step
+        > max(spread, 1) * (profile.max_step - profile.median_step)
     )
-    # half a cycle is on one side as well, and stays within the training range
+    # part of a cycle that is broken is on one side as well, and stays within the training range
     within = profile.cycle > 0 and signs.past < MIN_OUT_ROWS
     is_past = signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
     least = CLEARLY if varies_more or within else MIN_EXPLAINED
     fit = LevelFit.of(event, chart)
-    is_out = signs.out >= MIN_OUT_ROWS and bool(chart.beyond[event.here].any())
-    moved = is_out and (is_past or fit.explained > least)
+    is_out = bool(chart.beyond[event.here].any())
+    moved = is_out and signs.out >= MIN_OUT_ROWS and (is_past or fit.explained > least)
     if given is not None and not is_past and _is_decoupled(event, chart, given):
         # what the relation leaves is a move of this channel alone if it is a plain one
         moved &= (
@@ -269,14 +239,18 @@ def _kind(
         )
         if not moved:
             return DECOUPLED
-    if moved and not (within and fit.rows < profile.cycle):
+    if moved:
         return _move(event, fit)
     if varies_more:
         return HIGHER_VARIANCE
     least = max(spread, MIN_SPREAD) * (profile.median_step - profile.min_step)
-    if (1 - signs.steps) * profile.median_step > least:
+    if is_long and (1 - signs.steps) * profile.median_step > least:
         return LOWER_VARIANCE
-    return UNUSUAL_SHAPE if signs.out >= MIN_OUT_ROWS else UNUSUAL
+    if signs.out >= MIN_OUT_ROWS and fit.explained <= CLEARLY:
+        return UNUSUAL_SHAPE
+    if is_out:
+        return OUT_OF_RANGE
+    return UNUSUAL if jump is None else ABRUPT_CHANGE
 
 
 def _move(event: ChannelEvent, fit: LevelFit) -> str:
@@ -359,14 +333,6 @@ def min_stuck_rows(profile: ChannelProfile, column: NDArray[Any]) -> float:
     if decimals < 0 or decimals >= profile.decimals >= 0 or profile.median_step <= 0:
         return MIN_STUCK_ROWS
     return float(MIN_STUCK_ROWS * max(10.0**-decimals / profile.median_step, 1.0) ** 2)
-
-
-def _from_around(irregular: Array) -> Array:
-    """How far each row stands from the median of the rows around it."""
-    # mirrored at the ends, without the end itself
-    padded = np.pad(irregular, SPIKE_MEDIAN_ROWS, mode="reflect")
-    around = np.lib.stride_tricks.sliding_window_view(padded, 2 * SPIKE_MEDIAN_ROWS + 1)
-    return np.asarray(irregular - np.median(around, axis=1))
 
 
 def _rms(values: Array) -> float:

@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.decision.baseline_profile import ChannelProfile, ExpectedRange
+from subadjacent.decision.references import rows_since
 
 Array = NDArray[np.float64]
 
 SPIKE = "spike"
+ABRUPT_CHANGE = "abrupt change"
 OUT_OF_RANGE = "out of range"
 LEVEL_SHIFT = "level shift (permanent)"
 RETURN = "return"
@@ -34,8 +36,8 @@ MISSING = "missing"
 # none of these: only the view that raised the alarm describes it
 UNUSUAL = "unusual"
 KINDS = (
-    SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, RETURN, DRIFT, STUCK, HIGHER_VARIANCE, LOWER_VARIANCE,
-    UNUSUAL_SHAPE, DECOUPLED, MISSING, UNUSUAL,
+    SPIKE, ABRUPT_CHANGE, OUT_OF_RANGE, LEVEL_SHIFT, RETURN, DRIFT, STUCK, HIGHER_VARIANCE,
+    LOWER_VARIANCE, UNUSUAL_SHAPE, DECOUPLED, MISSING, UNUSUAL,
 )  # fmt: skip
 # kinds of which a departure to one side and then to the other is told in order
 TOLD_IN_ORDER = (SPIKE, OUT_OF_RANGE)
@@ -144,11 +146,12 @@ class ChannelChart:
         outside = (partner.values < own.low) | (partner.values > own.high)
         if np.mean(outside[event.here]) > MIN_PAST_SHARE:
             return None
-        # a range as wide as the relation normally varies
-        share = profile.partner_error / unit_of(profile.error, self.values - self.range.expected)
+        # a range as wide as the relation normally varies, and as the level may have moved
+        age = rows_since(~event.left_out, event.rows)
         center = self.range.expected + moves
-        edges = center + share * profile.below, center + share * profile.above
-        expected = profile.within_limits(ExpectedRange(center, *edges))
+        low = center + profile.partner_below + age * profile.below_drift
+        high = center + profile.partner_above + age * profile.above_drift
+        expected = profile.within_limits(ExpectedRange(center, low, high))
         return ChannelChart.of(event, expected, profile.partner_error)
 
     def distance(self, row: int) -> tuple[float, float]:

@@ -6,7 +6,7 @@ Shapes: T rows, C channels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from subadjacent.data.entities import PerEntity
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import (
+    CHANGE_ROWS,
     FIELDS,
     FLAG,
     MAX_DECIMALS,
@@ -57,9 +58,11 @@ OUTSIDE_RANGE_SHARE = 0.01
 # anomalies of training may be there
 PARTS, WIDEST_PARTS = 10, 1
 
-# a channel has a short memory, its level being that of the rows just before, if a long one leaves
-# this many times as much
-MAX_LONG_ERROR = 1.1
+# a level is that of the rows just before if a steady one has a range this many times as wide
+MAX_STEADY_WIDTH = 1.1
+
+# rows without a normal one after which ranges are measured once more
+AGED_ROWS = 100
 
 
 # least correlation of the irregular parts of a channel and its partner
@@ -94,15 +97,24 @@ def learn_profiles(series: TrainSeries) -> BaselineProfiles:
     low, median, high = np.quantile(
         values, [OUTSIDE_RANGE_SHARE, 0.5, 1 - OUTSIDE_RANGE_SHARE], axis=0
     )
-    cycle, memory, irregular, templates = _irregular(
-        np.clip(values, low, high), values, series.interval
+    references = _references(values, np.clip(values, low, high), series.interval)
+    irregular, aged = (
+        np.column_stack([getattr(one, name) for one in references])
+        for name in ("irregular", "aged")
     )
     below, above = _normal_range(irregular)
+    # a range is no narrower where the last known rows are further away
+    old = max(min(AGED_ROWS, len(values) // 4), 1)
+    below_aged, above_aged = _normal_range(aged)
+    below_drift = np.minimum(below_aged - below, 0) / old
+    above_drift = np.maximum(above_aged - above, 0) / old
     q16, q84 = np.quantile(irregular, [0.16, 0.84], axis=0)
     error = _positive((q84 - q16) / 2, irregular)
     steps = np.abs(np.diff(irregular, axis=0, prepend=irregular[:1]))
     min_step, median_step, max_step = np.quantile(_block_means(steps), [0.005, 0.5, 0.995], axis=0)
     partner, slope, partner_error = _partners(irregular)
+    led = irregular[:, np.maximum(partner, 0).astype(np.intp)]
+    partner_below, partner_above = _normal_range(irregular - slope * led)
     minimum, maximum = values.min(axis=0), values.max(axis=0)
     floor, ceiling, decimals = _limits(values, minimum, maximum)
     fields = {
@@ -114,10 +126,12 @@ def learn_profiles(series: TrainSeries) -> BaselineProfiles:
         "floor": floor,
         "ceiling": ceiling,
         "decimals": decimals,
-        "cycle": cycle,
-        "memory": memory,
+        "cycle": np.array([one.cycle for one in references]),
+        "memory": np.array([one.memory for one in references]),
         "below": below,
         "above": above,
+        "below_drift": below_drift,
+        "above_drift": above_drift,
         "error": error,
         "min_step": min_step,
         "median_step": median_step,
@@ -126,8 +140,20 @@ def learn_profiles(series: TrainSeries) -> BaselineProfiles:
         "partner": partner,
         "slope": slope,
         "partner_error": partner_error,
+        "partner_below": partner_below,
+        "partner_above": partner_above,
     }
-    return BaselineProfiles(np.concatenate([[fields[name] for name in FIELDS], templates]))
+    templates = np.column_stack([one.template for one in references])
+    numbers = [fields[name] for name in FIELDS]
+    return BaselineProfiles(np.concatenate([numbers, _max_changes(values), templates]))
+
+
+def _references(values: Rows, clipped: Rows, interval: float | None) -> list[_Reference]:
+    """The reference of each channel; ``clipped`` are the values without their extremes."""
+    detrended = _without_trend(clipped)
+    periods = channel_periods(detrended)
+    columns = zip(values.T, detrended.T, periods, strict=True)
+    return [_reference(raw, column, period, interval) for raw, column, period in columns]
 
 
 def _normal_range(irregular: Rows) -> tuple[Rows, Rows]:
@@ -168,48 +194,70 @@ def _positive(size: Rows, irregular: Rows) -> Rows:
     return np.where(size > 0, size, rms)
 
 
-def _irregular(
-    clipped: Rows, values: Rows, interval: float | None
-) -> tuple[Rows, Rows, Rows, Rows]:
-    """Cycle, memory, irregular part and template of each channel.
+class _Reference(NamedTuple):
+    """What a channel is compared with, and what that leaves of it: its irregular part.
 
-    What is a cycle is told by ``clipped`` values, without the extremes.
+    ``aged`` is what is left where no row of the last ``AGED_ROWS`` is known.
     """
-    rows, channels = values.shape
-    everything, none = slice(0, rows), np.zeros(rows, dtype=bool)
-    cycles, memories = np.zeros((2, channels))
-    irregular, templates = np.empty_like(values), np.zeros((PHASES, channels))
-    for channel, period in enumerate(channel_periods(clipped)):
-        column = clipped[:, channel]
-        best = MAX_LEFT_SHARE * float(np.var(column))
-        for cycle in _possible_cycles(column, period, interval):
-            left = column - same_time(column, none, cycle, everything)[0]
-            square = float(np.nanmean(np.square(left)))
-            if square < best:
-                cycles[channel], best = cycle, MAX_LONGER_SHARE**2 * square
-        raw, cycle = values[:, channel], int(cycles[channel])
-        if cycle:
-            # a cycle need not be of whole rows: only those next to each other are alike
-            few = CYCLES * cycle
-            levels = phase_levels(raw[-few:], none[-few:], cycle)
-            places = np.arange(PHASES) * (cycle / PHASES)
-            templates[:, channel] = np.interp(places, np.arange(cycle), levels, period=cycle)
-            expected = same_time(raw, none, cycle, everything)[0]
-            early = np.flatnonzero(np.isnan(expected))
-            expected[early] = phase_levels(raw[:few], none[:few], cycle)[early % cycle]
-            irregular[:, channel] = raw - expected
-            continue
-        short = raw - level_before(raw, none, everything, SHORT_MEMORY)
-        long = raw - np.median(raw)
-        is_long = _spread(long) <= MAX_LONG_ERROR * _spread(short)
-        memories[channel] = LONG_MEMORY if is_long else SHORT_MEMORY
-        irregular[:, channel] = long if is_long else short
-    return cycles, memories, irregular, templates
+
+    cycle: int
+    memory: int
+    irregular: Rows
+    aged: Rows
+    template: Rows
 
 
-def _spread(left: Rows) -> float:
-    low, high = np.quantile(left, [0.16, 0.84])
-    return float(high - low)
+def _reference(raw: Rows, clipped: Rows, period: int | None, interval: float | None) -> _Reference:
+    """The reference of a channel; ``clipped`` are its values without extremes and trend."""
+    rows, none = len(raw), np.zeros(len(raw), dtype=bool)
+    everything, old = slice(0, rows), max(min(AGED_ROWS, rows // 4), 1)
+    cycle, template, left, aged = _cycle(clipped, period, interval), np.zeros(PHASES), raw, raw
+    if cycle:
+        few = CYCLES * cycle
+        levels = phase_levels(raw[-few:], none[-few:], cycle)
+        places = np.arange(PHASES) * (cycle / PHASES)
+        template = np.interp(places, np.arange(cycle), levels, period=cycle)
+        expected = same_time(raw, none, cycle, everything)[0]
+        early = np.flatnonzero(np.isnan(expected))
+        expected[early] = phase_levels(raw[:few], none[:few], cycle)[early % cycle]
+        left, aged = raw - expected, raw - _delayed(expected, -(-old // cycle) * cycle)
+    # around what a cycle leaves there is no level, or that of the rows just before
+    middle = 0.0 if cycle else float(np.median(raw))
+    level = level_before(left, none, everything, SHORT_MEMORY)
+    if _width(left - middle) <= MAX_STEADY_WIDTH * _width(left - level):
+        memory = 0 if cycle else LONG_MEMORY
+        return _Reference(cycle, memory, left - middle, aged - middle, template)
+    return _Reference(cycle, SHORT_MEMORY, left - level, aged - _delayed(level, old), template)
+
+
+def _delayed(values: Rows, by: int) -> Rows:
+    """Values of earlier rows; the first rows have the first."""
+    return values[np.maximum(np.arange(len(values)) - by, 0)]
+
+
+def _cycle(column: Rows, period: int | None, interval: float | None) -> int:
+    """Rows in the cycle of a channel, 0 without one."""
+    rows, none = len(column), np.zeros(len(column), dtype=bool)
+    cycle, best = 0, MAX_LEFT_SHARE * float(np.var(column))
+    for length in _possible_cycles(column, period, interval):
+        left = column - same_time(column, none, length, slice(0, rows))[0]
+        square = float(np.nanmean(np.square(left)))
+        if square < best:
+            cycle, best = length, MAX_LONGER_SHARE**2 * square
+    return cycle
+
+
+def _without_trend(values: Rows) -> Rows:
+    """Values without the straight line that fits each channel best."""
+    times = np.arange(len(values)) - (len(values) - 1) / 2
+    squares = max(float(times @ times), 1.0)
+    return np.asarray(values - times[:, None] * (times @ values / squares))
+
+
+def _width(left: Rows) -> float:
+    """The width of the normal range of what a reference leaves."""
+    below, above = _normal_range(left[:, None])
+    return float(above[0] - below[0])
 
 
 def _possible_cycles(column: Rows, period: int | None, interval: float | None) -> list[int]:
@@ -256,6 +304,18 @@ def longest_run(values: NDArray[Any]) -> tuple[int, int]:
     lengths = np.diff(np.append(changes, len(values)))
     longest = int(lengths.argmax())
     return int(changes[longest]), int(lengths[longest])
+
+
+def _max_changes(values: Rows) -> Rows:
+    """The largest changes within ``CHANGE_ROWS``, (5, C), but for those of one of ten parts."""
+    return np.stack([_max_change(values, min(rows, len(values) - 1)) for rows in CHANGE_ROWS])
+
+
+def _max_change(values: Rows, rows: int) -> Rows:
+    changes = np.abs(values[rows:] - values[: len(values) - rows])
+    parts = np.array_split(changes, min(PARTS, len(changes)))
+    largest = np.sort([part.max(axis=0) for part in parts], axis=0)
+    return np.asarray(largest[-1 - min(WIDEST_PARTS, len(parts) - 1)])
 
 
 def _longest_runs(values: Rows) -> Rows:

@@ -21,6 +21,8 @@ BLOCK_ROWS = 20
 # blocks before a row, but for the one next to it, whose median is its level: the farthest of a
 # short and of a long memory. A long one, of all rows that a stream keeps, does not follow a drift
 NEAREST_BLOCK, SHORT_MEMORY, LONG_MEMORY = 2, 6, 40
+# rows without a normal one after which a range widens no more
+MAX_AGE = 400
 
 Column = NDArray[Any]
 Left = NDArray[np.bool_]
@@ -104,6 +106,15 @@ def level_before(column: Column, left_out: Left, rows: slice, memory: int) -> Ro
     latest = np.searchsorted(known, np.arange(end - first), side="right") - 1
     levels = np.append(levels[known], earliest)[latest]
     return np.asarray(levels[np.arange(rows.start, rows.stop) // BLOCK_ROWS - first])
+
+
+def rows_since(normal: Left, rows: slice) -> Rows:
+    """Rows since the last normal one, at each of some rows: at most ``MAX_AGE``."""
+    first = max(rows.start - MAX_AGE, 0)
+    places = np.arange(first, rows.stop)
+    latest = np.maximum.accumulate(np.where(normal[first : rows.stop], places, first - 1))
+    age = np.minimum(places - latest, MAX_AGE)
+    return np.asarray(age[rows.start - first :], dtype=np.float64)
 
 
 def _block_levels(column: Column, left_out: Left, first: int, last: int) -> Rows:

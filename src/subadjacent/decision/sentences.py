@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from subadjacent.decision.kinds import (
+    ABRUPT_CHANGE,
     DECOUPLED,
     DRIFT,
     HIGHER_VARIANCE,
@@ -50,8 +51,9 @@ class Facts(NamedTuple):
     """What a sentence tells of a channel in an event.
 
     ``values`` are those furthest to either side of the expected range, ``low`` to ``high``, in time
-    order. ``size`` is the measure of a kind that has no value. ``decimals`` are those of the file;
-    negative if there are more than a person would read.
+    order. ``size`` is the measure of a kind that has no value; of a change, ``within`` tells in how
+    long, empty for one row, and ``most`` is the largest normal one. ``decimals`` are those of the
+    file; negative if there are more than a person would read.
     """
 
     values: Sequence[float]
@@ -63,6 +65,8 @@ class Facts(NamedTuple):
     at_this_time: bool = False
     lasted: str = ""
     size: float = 1.0
+    within: str = ""
+    most: float = 0.0
     partner: str | None = None
     view: str | None = None
     channels: int = 2
@@ -85,9 +89,8 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
         size = f"its steps were {facts.size:.2g} times the normal size"
         return f"{channel} had {kind} than expected: {size}"
     is_out = not low <= seen <= high
-    if kind == SPIKE and not is_out:
-        verb = "jumped" if facts.size > 0 else "dropped"
-        return f"{channel} {verb} by {number(abs(facts.size))}"
+    if kind in (SPIKE, ABRUPT_CHANGE) and not is_out:
+        return f"{channel} {_changed(facts)}"
     if kind in _MOVED:
         moves = [
             _MOVED[kind][value > facts.expected].format(
@@ -115,6 +118,16 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
     if kind == DECOUPLED:
         return f"{compared} given {on_one_line(facts.partner or '')}"
     return f"{compared} for this time" if facts.at_this_time else compared
+
+
+def _changed(facts: Facts) -> str:
+    """A change within some rows, and the largest that is expected."""
+    size, most = in_digits((abs(facts.size), facts.most), facts.decimals)
+    if facts.within:
+        verb = "rose" if facts.size > 0 else "fell"
+        return f"{verb} by {size} within {facts.within}, expected at most {most}"
+    verb = "jumped" if facts.size > 0 else "dropped"
+    return f"{verb} by {size}, expected at most {most} from row to row"
 
 
 def _times(facts: Facts) -> str:
@@ -182,6 +195,12 @@ def _rounding(facts: Facts) -> float:
     while step > closest and step > MIN_STEP * abs(seen):
         step /= 10
     return step
+
+
+def in_digits(sizes: Sequence[float], decimals: int) -> list[str]:
+    """Numbers with two digits of the smallest, but no more decimals than the file has."""
+    step = min(_power(size, 2) for size in sizes)
+    return [number(size, max(step, 10.0**-decimals) if decimals >= 0 else step) for size in sizes]
 
 
 def _power(value: float, digits: int) -> float:
