@@ -319,8 +319,12 @@ class AlarmStream:
 
 
 def _refined(alarm: Alarm, before: Alarm) -> Alarm:
-    """An alarm that says no less than before: over other rows its kind may be less clear."""
-    if _clarity(alarm) >= _clarity(before):
+    """An alarm that says no less than before: over other rows its kind may be less clear.
+
+    What was said of less than half of its rows is not enough.
+    """
+    rows_told = min(alarm.last, before.last) + 1 - max(alarm.first, before.first)
+    if _clarity(alarm) >= _clarity(before) or 2 * rows_told < alarm.last + 1 - alarm.first:
         return alarm
     return replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
 

@@ -19,6 +19,7 @@ from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRang
 from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
+    ABRUPT_CHANGE,
     DECOUPLED,
     MIN_SILENT_SHARE,
     MISSING,
@@ -239,7 +240,9 @@ def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int
     """First and last row of an event, from the channels that are out in it."""
     out = [departure for departure in departures if departure.is_out and departure.kind in MOVES]
     if not out or len(out) < len(departures):
-        return first, last
+        # an abrupt change may be the end of it
+        changes = [one.end for one in departures if one.kind == ABRUPT_CHANGE]
+        return first, max([last, *changes])
     return min(departure.onset for departure in out), max(departure.end for departure in out)
 
 

@@ -311,7 +311,7 @@ def _is_decoupled(event: ChannelEvent, chart: ChannelChart, given: ChannelChart)
     return (
         further > MIN_RELATION_RATIO
         and together < MIN_EXPLAINED * squares
-        and bool(given.beyond[rows].any())
+        and float(np.mean(given.beyond[rows] != 0)) > MIN_PAST_SHARE
     )
 
 
