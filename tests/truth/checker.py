@@ -86,6 +86,8 @@ SAID = {
     "decoupled": {DECOUPLED},
     "missing": {MISSING},
 }
+# what no chart of one channel shows: that it does not is checked
+WITHIN = "stayed within its expected range"
 LEVEL_KINDS = (MOVE, RANGE, PERMANENT, DRIFT)
 
 
@@ -498,8 +500,11 @@ def variance(context: Context) -> Found:
     if measured and not any(ratio > 1.2 if up else ratio < 0.85 for ratio in seen):
         yield f"{claim.kind} variance: steps are {listed} times"
     elif claim.size is not None and measured:
-        said = claim.size.value
-        if not any(abs(said - ratio) <= MAX_OFF * ratio for ratio in measured):
+        said, is_least = claim.size.value, "over " in claim.words
+        if not any(
+            abs(said - ratio) <= MAX_OFF * ratio or (is_least and ratio >= said)
+            for ratio in measured
+        ):
             yield f"{claim.size.text} times; steps are {listed} times"
 
 
@@ -620,8 +625,10 @@ def ratio(context: Context) -> Found:
 def too_early(context: Context) -> Found:
     """The event begins, and ends, where the channels that it names depart."""
     claim = context.claim
-    # what returns is as it was before
+    # what returns is as it was before, and what stayed within its range never departs
     if claim is not context.sentence.claims[0] or claim.kind == RETURN:
+        return
+    if claim.words.startswith(WITHIN):
         return
     named = {one.channel for one in context.sentence.claims} | set(context.sentence.others)
     out = np.zeros(context.last - context.first + 1, dtype=bool)
@@ -635,6 +642,10 @@ def too_early(context: Context) -> Found:
     # a value outside its expected range departs, if only a little
     if claim.low is not None and context.quoted_rows:
         out[context.quoted_rows[0] - context.first] = True
+    # so do the rows of a change that is told by its size
+    if claim.by is not None and claim.max_step is not None:
+        said = (1.0, 0.0) if claim.within is None else _rows_said(claim.within, context.rows.interval)
+        out |= len(out) <= 2 + (0 if said is None else round(said[0]))
     departs = np.flatnonzero(out)
     slack = max(MAX_EARLY, len(out) // 4)
     if not len(departs):

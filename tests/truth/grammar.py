@@ -6,7 +6,9 @@ the file, ``N`` a number, ``D`` a duration (``1 h 15 min``, ``40 minutes``, ``50
     sentence    := claim (JOIN claim)* ["; " names " as well"] ["."]
     JOIN        := ", then " | ", and then " | "; then " | "; " | ", and " | " and "
     claim       := [NAME " "] DID TIMING? RATIO? COMPARED? TIMING?   (no NAME: that of the last)
-    DID         := MOVED ["from " N] " to " N  |  MOVED " by " N  |  STATE ": " N  |  STATE
+    DID         := ["stayed within its expected range, but "] VIEW
+                 | "returned from " N " to its former level of " N
+                 | MOVED ["from " N] " to " N  |  MOVED " by " N  |  STATE ": " N  |  STATE
                  | "was missing" | FLAT " at " N | CAME_BACK [" to " N | " to its former level: " N]
                  | "had an unusual shape: it departed N times as far as normal"
                  | "had higher|lower variance than expected: its steps were N times the normal size"
@@ -245,7 +247,7 @@ class _Parser:
             return Claim(channel, FLAT, match[1], value=Number(match[2]))
         if match := self._take(
             r"had (higher|lower) variance than expected(?:: its steps were "
-            rf"({_N}) times the normal size)?"
+            rf"(?:over )?({_N}) times the normal size)?"
         ):
             steps = None if match[2] is None else Number(match[2])
             return Claim(channel, HIGHER if match[1] == "higher" else LOWER, match[0], size=steps)
@@ -258,6 +260,10 @@ class _Parser:
             value = self._take(rf": ({_N})")
             return Claim(
                 channel, DECOUPLED, "decoupled", value=value and Number(value[1]), partner=partner
+            )
+        if match := self._take(rf"(returned) from ({_N}) to its former level of ({_N})"):
+            return Claim(
+                channel, RETURN, match[1], value=Number(match[3]), before=Number(match[2])
             )
         if match := self._take(
             rf"({_any(BACK)})(?: to (?:({_N})|normal|its expected range|its former level: ({_N})))?"
@@ -295,7 +301,8 @@ class _Parser:
             )
         # what a view saw: nothing that rows could show
         if match := self._take(
-            rf"((?:was )?(?:unlike|one of|part of|of a|not what|far|stiller)[^:;]*)(?:: ({_N}))?"
+            r"((?:stayed within its expected range, but )?"
+            rf"(?:was )?(?:unlike|one of|part of|of a|not what|far|stiller)[^:;]*)(?:: ({_N}))?"
         ):
             return Claim(channel, VIEW, match[1], value=match[2] and Number(match[2]))
         self.at = start

@@ -166,8 +166,10 @@ class ChannelProfile(NamedTuple):
 
         Of training where the segment has none before. All follow the level of the irregular part.
         """
-        # whole blocks, as many as the level is the median of
-        first_block = max(rows.start // BLOCK_ROWS - int(self.memory) - 1, 0)
+        # whole blocks, as many as the level is the median of, before the latest normal row
+        normal = np.flatnonzero(~left_out[: rows.start + 1])
+        latest = int(normal[-1]) if len(normal) else 0
+        first_block = max(latest // BLOCK_ROWS - int(self.memory) - 1, 0)
         begin = BLOCK_ROWS * first_block if self.memory else rows.start
         seen = slice(begin, rows.stop)
         wanted = slice(rows.start - begin, rows.stop - begin)
@@ -177,7 +179,9 @@ class ChannelProfile(NamedTuple):
         if unknown.any() and self.template:
             likely = self._of_training(column, left_out, seen)
             if likely is not None:
-                likely = self._at_level(likely, column, left_out, begin, wanted)
+                moved = self._at_level(likely, column, left_out, begin, wanted)
+                # without a level before, that of training
+                likely = np.where(np.isnan(moved), likely[:, wanted], moved)
                 found[:, unknown] = likely[:, unknown]
         return found
 
@@ -195,7 +199,7 @@ class ChannelProfile(NamedTuple):
         stop = begin + found.shape[1]
         irregular = column[begin:stop] - found[0]
         level = level_before(irregular, left_out[begin:stop], rows, int(self.memory))
-        return found[:, rows] + np.nan_to_num(level)
+        return np.asarray(found[:, rows] + level)
 
     def _of_training(
         self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice

@@ -19,11 +19,10 @@ from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRang
 from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
-    ABRUPT_CHANGE,
     DECOUPLED,
     MIN_SILENT_SHARE,
     MISSING,
-    MOVES,
+    RETURN,
     ROWS_BESIDE,
     STUCK,
     UNUSUAL,
@@ -35,6 +34,9 @@ from subadjacent.decision.silence import silent
 # a channel that departed this many rows before the one that departed most, and by this share of its
 # departure, is the cause: a fault affects other channels later
 MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
+
+# rows before a return whose median is the level that it leaves: an odd number, for a value of the file
+LEVEL_ROWS = 19
 
 # a channel that departs by this share of the first one's square is named in the sentence as well
 NAMED_SHARE = 0.3
@@ -163,6 +165,8 @@ class Explainer:
                 # not in these rows
                 departure = self._departure(number, (begin, end + 1), permanent=permanent)
                 causes[number] = self._cause(number, departure, means, view)
+                if not begin <= departure.row <= end:
+                    del causes[number]
         return Explanation(tuple(causes.values()), begin, end)
 
     def _departure(self, channel: int, event: tuple[int, int], *, permanent: bool) -> Departure:
@@ -218,6 +222,9 @@ class Explainer:
             size=departure.size,
             within=lasting(departure.within, series.interval) if departure.within > 1 else "",
             most=departure.most,
+            before=float(np.median(column[max(departure.onset - LEVEL_ROWS, 0) : departure.onset]))
+            if kind == RETURN
+            else math.nan,
             partner=partner,
             view=view,
             channels=len(series.channels),
@@ -237,13 +244,11 @@ class Explainer:
 
 
 def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:
-    """First and last row of an event, from the channels that are out in it."""
-    out = [departure for departure in departures if departure.is_out and departure.kind in MOVES]
-    if not out or len(out) < len(departures):
-        # an abrupt change may be the end of it
-        changes = [one.end for one in departures if one.kind == ABRUPT_CHANGE]
-        return first, max([last, *changes])
-    return min(departure.onset for departure in out), max(departure.end for departure in out)
+    """First and last row of an event, as a chart of the channels named shows them."""
+    visible = [departure for departure in departures if departure.is_visible]
+    if not visible:
+        return first, last
+    return min(departure.onset for departure in visible), max(departure.end for departure in visible)
 
 
 def _first_mover(
@@ -259,7 +264,7 @@ def _first_mover(
         for channel in order
         if means[channel] >= least
         and departures[channel].kind != UNUSUAL
-        and (departures[channel].is_out or not is_vague)
+        and (departures[channel].is_visible or not is_vague)
     ]
     if not clear:
         return order

@@ -70,8 +70,14 @@ MIN_RAMP_ROWS = 20
 # share of the move that remains after a permanent level shift
 MIN_STAY_SHARE = 0.5
 
-# parts of the rows after an event that must all tell that the level stays
-QUARTERS = 4
+# parts of the rows after an event that must all tell that the level stays, and these rows at most
+QUARTERS, MAX_AFTER = 4, 4_000
+
+# earlier alarms, the latest ones, from which a channel may come back
+MAX_FORMER = 5
+
+# fewest rows of an unusual shape: of fewer, a person sees how far they went
+MIN_SHAPE_ROWS = 12
 
 # how many times as far the relation departs as the channel itself where two channels decouple
 MIN_RELATION_RATIO = 2.0
@@ -84,8 +90,9 @@ class Departure:
     ``row`` is the row of the segment where it was furthest out of its range, or else from
     ``expected``; ``low`` and ``high`` are the expected range there. ``turns`` are the rows where it
     went furthest to either side, in order: ``row`` is among them. ``onset`` and ``end`` are the
-    first and the last row where it was out, if it ``is_out`` in any. ``lasted`` counts the rows in
-    which it was out or, where it was stuck or missing, those. ``size`` is the measure of kinds
+    first and the last row that depart, if the departure ``is_visible`` in a chart of the channel.
+    ``lasted`` counts these rows, of a channel that was stuck or missing as far as it was. ``size``
+    is the measure of kinds
     without a value: the mean step from row to row or the departure, in units of the normal one, or
     the change of a spike or an abrupt change, within ``within`` rows, where ``most`` is normal.
     """
@@ -98,7 +105,7 @@ class Departure:
     turns: tuple[int, ...]
     onset: int
     end: int
-    is_out: bool
+    is_visible: bool
     lasted: int
     size: float
     within: int
@@ -118,29 +125,31 @@ class Departure:
 def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
     """How a channel departed in an event; ``partner`` is its partner channel."""
     chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
-    given = None if partner is None else chart.given(event, partner)
-    jump = Jump.of(event, chart, given)
     signs = _Signs.of(event, chart)
-    kind = _kind(event, chart, signs, given, jump)
+    given, jump, kind = None, None, _silent_kind(event, signs)
+    if kind is None:
+        event = _narrowed(event, chart)
+        chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
+        signs = _Signs.of(event, chart)
+        if partner is not None:
+            given = chart.given(event, replace(partner, first=event.first, last=event.last))
+        jump = Jump.of(event, chart, given)
+        kind = _kind(event, chart, signs, given, jump)
     if kind == DECOUPLED and given is not None:
         chart = given
     jump = jump if kind in (SPIKE, ABRUPT_CHANGE) else None
     turns = chart.turns(event.here, kind)
     if kind == STUCK:
-        turns = [max(event.beside.start + signs.run_row, event.here.start)]
+        turns = [max(signs.run_row - event.rows.start, event.here.start)]
     elif jump is not None and kind == ABRUPT_CHANGE:
         turns = [jump.row]
     elif jump is not None:
         turns = chart.turns(slice(jump.start, jump.stop), kind)
     row = max(turns, key=chart.distance)
-    out = event.beside.start + chart.out(event.beside, kind)
-    if jump is not None:
-        onset, end = jump.start, jump.stop - 1
-    elif len(out):
-        onset, end = _onset(out), -_onset(-out[::-1])
-    else:
-        onset, end = event.here.start, event.here.stop - 1
-    lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, end + 1 - onset)
+    rows = _rows(event, chart, signs, kind) if jump is None else slice(jump.start, jump.stop)
+    is_visible = rows is not None
+    rows = event.here if rows is None else rows
+    lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, rows.stop - rows.start)
     size = signs.steps
     if kind == UNUSUAL_SHAPE:
         size = _rms(chart.sizes[event.here])
@@ -154,9 +163,9 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
         float(chart.range.low[row]),
         float(chart.range.high[row]),
         tuple(start + turn for turn in turns),
-        start + onset,
-        start + end,
-        len(out) > 0 or jump is not None,
+        start + rows.start,
+        start + rows.stop - 1,
+        is_visible,
         lasted,
         size,
         within=1 if jump is None else jump.within,
@@ -164,18 +173,62 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
     )
 
 
+def _narrowed(event: ChannelEvent, chart: ChannelChart) -> ChannelEvent:
+    """The event where the channel is out of its range, if it is in many of those rows.
+
+    Scores are averages over rows, and stand out in more of them.
+    """
+    out = np.flatnonzero(chart.beyond[event.beside])
+    if len(out) < MIN_OUT_ROWS:
+        return event
+    first, last = _onset(out), -_onset(-out[::-1])
+    if np.sum((first <= out) & (out <= last)) < MIN_PAST_SHARE * (last + 1 - first):
+        return event
+    start = event.rows.start + event.beside.start
+    return replace(event, first=start + first, last=start + last + 1)
+
+
+def _rows(
+    event: ChannelEvent, chart: ChannelChart, signs: _Signs, kind: str
+) -> slice | None:
+    """The rows of a departure, among the examined ones; None if a chart does not show it."""
+    begin = event.beside.start
+    if kind == MISSING and event.missing is not None:
+        rows = np.flatnonzero(event.missing[event.rows][event.here]) + event.here.start
+        return slice(int(rows[0]), int(rows[-1]) + 1)
+    if kind == STUCK:
+        first = signs.run_row - event.rows.start
+        return slice(first, first + signs.run)
+    if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
+        return signs.varied
+    out = np.flatnonzero(chart.beyond[event.beside])
+    if not len(out):
+        return None
+    return slice(begin + _onset(out), begin - _onset(-out[::-1]) + 1)
+
+
+def _densest(values: Array, rows: slice) -> slice:
+    """The part of some rows whose values have the largest sum."""
+    sums = np.append(0.0, np.cumsum(values[rows]))
+    lowest = np.minimum.accumulate(sums)
+    stop = int((sums - lowest).argmax())
+    start = int(np.flatnonzero(sums[: stop + 1] == lowest[stop])[-1])
+    return slice(rows.start + start, rows.start + max(stop, start + 1))
+
+
 @dataclass(frozen=True, slots=True)
 class _Signs:
     """Measures of an event that tell kinds apart; rows are those of the event and beside it."""
 
     missing: int
-    run: int  # the longest run of equal values
-    run_row: int  # the first of them
+    run: int  # the longest run of equal values, as far as it goes
+    run_row: int  # its first row, of the segment
     out: int  # rows out of the expected range
     side: float  # 1 or -1 if they are all on one side
     past: int  # rows beyond all that was seen in training
     is_quick: bool  # whether it comes and goes from row to row
-    steps: float  # the mean step from row to row, in units of the median one
+    varied: slice  # rows whose steps are nearer to those of the event than to normal ones
+    steps: float  # their mean step, in units of the median one
 
     @classmethod
     def of(cls, event: ChannelEvent, chart: ChannelChart) -> _Signs:
@@ -184,7 +237,10 @@ class _Signs:
         step = unit_of(profile.median_step, np.diff(irregular))
         values, beyond = chart.values[beside], chart.beyond[beside]
         moves = np.diff(irregular[max(here.start - 1, 0) : here.stop])
-        run_row, run = longest_run(values)
+        sizes = np.abs(np.diff(irregular, prepend=irregular[:1])) / step
+        mean = float(sizes[here].mean())
+        varied = _densest((sizes - (1 + mean) / 2) * (1 if mean > 1 else -1), beside)
+        run_row, run = _whole_run(event, *longest_run(values))
         sides = np.sign(beyond[beyond != 0])
         return cls(
             missing=0
@@ -198,8 +254,19 @@ class _Signs:
             is_quick=bool(np.mean(np.square(moves)) > 2 * MIN_QUICK * np.var(irregular[here]))
             if len(moves)
             else False,
-            steps=float(np.abs(moves).mean() / step) if len(moves) else 1.0,
+            varied=varied,
+            steps=float(sizes[varied].mean()),
         )
+
+
+def _silent_kind(event: ChannelEvent, signs: _Signs) -> str | None:
+    """The kind of a channel without values, or without new ones."""
+    lasted = event.last - event.first
+    if signs.missing > MIN_SILENT_SHARE * lasted:
+        return MISSING
+    if signs.run >= max(lasted / 2, min_stuck_rows(event.profile, event.column)):
+        return STUCK
+    return None
 
 
 def _kind(
@@ -210,15 +277,12 @@ def _kind(
     jump: Jump | None,
 ) -> str:
     profile, lasted = event.profile, event.last - event.first
-    if signs.missing > MIN_SILENT_SHARE * lasted:
-        return MISSING
-    if signs.run >= max(lasted / 2, min_stuck_rows(profile, event.column)):
-        return STUCK
     if jump is not None and jump.is_spike:
         return SPIKE
     # the mean step of fewer rows varies more, that of more rows less
-    spread = np.sqrt(BLOCK_ROWS / lasted)
-    is_long = lasted >= MIN_VARIANCE_ROWS
+    varied = signs.varied.stop - signs.varied.start
+    spread = np.sqrt(BLOCK_ROWS / varied)
+    is_long = varied >= MIN_VARIANCE_ROWS
     varies_more = (
         is_long
         and signs.is_quick
@@ -246,7 +310,7 @@ def _kind(
     least = max(spread, MIN_SPREAD) * (profile.median_step - profile.min_step)
     if is_long and (1 - signs.steps) * profile.median_step > least:
         return LOWER_VARIANCE
-    if signs.out >= MIN_OUT_ROWS and fit.explained <= CLEARLY:
+    if lasted >= MIN_SHAPE_ROWS and signs.out >= MIN_OUT_ROWS and fit.explained <= CLEARLY:
         return UNUSUAL_SHAPE
     if is_out:
         return OUT_OF_RANGE
@@ -262,42 +326,41 @@ def _move(event: ChannelEvent, fit: LevelFit) -> str:
     is_long = fit.rows >= profile.cycle or fit.explained > CLEARLY
     if fit.is_ramp and fit.rows >= MIN_RAMP_ROWS and is_long:
         return DRIFT
-    return LEVEL_SHIFT if _stays(event, fit.height) else OUT_OF_RANGE
+    return LEVEL_SHIFT if _stays(event) else OUT_OF_RANGE
 
 
 def _is_return(event: ChannelEvent) -> bool:
     """Whether a channel that shifted its level in an earlier alarm is back at its former level."""
-    known = slice(max(event.first - ROWS_BESIDE, 0))
-    normal = np.flatnonzero(~event.left_out[known])
-    # the last normal row before each alarm
-    ends = np.flatnonzero(np.diff(normal) > 1)
-    if not len(ends) or event.first - normal[ends[-1] + 1] < ROWS_BESIDE:
-        return False
-    now = float(np.median(event.column[event.first : event.last]))
-    since = float(np.median(event.column[normal[ends[-1] + 1 :]]))
+    normal = np.flatnonzero(~event.left_out[: max(event.first - ROWS_BESIDE, 0)])
+    # the first row of each earlier alarm
+    begins = normal[:-1][np.diff(normal) > 1] + 1
     width = event.profile.above - event.profile.below
-    formers = (
-        float(np.median(event.column[normal[max(end - ROWS_BEFORE, 0) : end + 1]]))
-        for end in ends.tolist()
-    )
-    return any(
-        abs(now - former) < MIN_STAY_SHARE * abs(since - former) > MIN_STAY_SHARE * width / 2
-        for former in formers
-    )
+    for begin in begins[-MAX_FORMER:].tolist():
+        now = float(np.median(_moved(event, begin, slice(event.first, event.last))))
+        recent = slice(max(event.first - ROWS_BEFORE, begin), event.first)
+        since = float(np.median(_moved(event, begin, recent)))
+        if abs(now) < MIN_STAY_SHARE * abs(since) > MIN_STAY_SHARE * width / 2:
+            return True
+    return False
 
 
-def _stays(event: ChannelEvent, height: float) -> bool:
+def _stays(event: ChannelEvent) -> bool:
     """Whether a level lasts until the end of the segment."""
-    after = event.column[event.last :]
-    if len(after) < ROWS_BESIDE or len(event.column) - event.first < ROWS_AFTER:
+    after = slice(event.last, min(event.last + MAX_AFTER, len(event.column)))
+    if after.stop - after.start < ROWS_BESIDE or len(event.column) - event.first < ROWS_AFTER:
         return event.permanent
-    before = event.column[event.rows.start : event.first]
-    if not len(before):
-        return False
-    moved = height * unit_of(event.profile.error, event.values)
-    parts = [after, *np.array_split(after, QUARTERS)]
-    shares = [(np.median(part) - np.median(before)) / moved for part in parts]
-    return bool(shares[0] > MIN_STAY_SHARE and min(shares) > MIN_STAY_SHARE / 2)
+    height = float(np.median(_moved(event, event.first, slice(event.first, event.last))))
+    left = _moved(event, event.first, after)
+    shares = [float(np.median(part)) / height for part in np.array_split(left, QUARTERS)]
+    return height != 0 and min(shares) > MIN_STAY_SHARE
+
+
+def _moved(event: ChannelEvent, since: int, rows: slice) -> Array:
+    """How far rows of the segment are from what was expected before row ``since``."""
+    left_out = event.left_out.copy()
+    left_out[since:] = True
+    expected = event.profile.expected_range(event.column, left_out, rows).expected
+    return np.asarray(event.column[rows] - expected, dtype=np.float64)
 
 
 def _is_decoupled(event: ChannelEvent, chart: ChannelChart, given: ChannelChart) -> bool:
@@ -333,6 +396,19 @@ def min_stuck_rows(profile: ChannelProfile, column: NDArray[Any]) -> float:
     if decimals < 0 or decimals >= profile.decimals >= 0 or profile.median_step <= 0:
         return MIN_STUCK_ROWS
     return float(MIN_STUCK_ROWS * max(10.0**-decimals / profile.median_step, 1.0) ** 2)
+
+
+def _whole_run(event: ChannelEvent, row: int, rows: int) -> tuple[int, int]:
+    """The first row of the segment and the length of a run that is known in part.
+
+    ``row`` is the first known row, among the event and the rows beside it.
+    """
+    first = event.rows.start + event.beside.start + row
+    changed = np.flatnonzero(event.column != event.column[first])
+    before, after = changed[changed < first], changed[changed >= first + rows]
+    first = int(before[-1]) + 1 if len(before) else 0
+    last = int(after[0]) if len(after) else len(event.column)
+    return first, last - first
 
 
 def _rms(values: Array) -> float:

@@ -74,9 +74,8 @@ class Jump:
             size = float(changes[row])
             ratio = abs(size) / unit_of(most, chart.values)
             if ratio > least:
-                start = max(row - within, here.start)
-                stop = max(event.here.stop, row + 1)
-                best, least = cls(start, stop, row, size, within, most, is_spike=False), ratio
+                start = row + 1 - within
+                best, least = cls(start, row + 1, row, size, within, most, is_spike=False), ratio
         return best
 
 
@@ -86,29 +85,31 @@ def _changes(values: Array, within: int) -> Array:
 
 
 def _outlying(event: ChannelEvent, chart: ChannelChart, given: ChannelChart | None) -> slice | None:
-    """The few rows that are nearly all of what is out of range, if some of them jumped."""
+    """From the first to the last of the few rows that are nearly all of what is out of range.
+
+    They are spikes if each stands out from the rows around it.
+    """
     rows, irregular = event.beside, chart.values - chart.range.expected
-    if not chart.beyond[rows].any():
+    squares = np.square(chart.beyond[rows])
+    largest = np.argsort(squares)[::-1][:MAX_SPIKE_ROWS]
+    sums = np.cumsum(squares[largest])
+    if not len(sums) or sums[-1] == 0 or sums[-1] < MIN_SPIKE_SHARE * squares.sum():
         return None
     step = unit_of(event.profile.median_step, np.diff(irregular))
-    jumps = _from_around(irregular)
-    jumped = np.abs(jumps) > MIN_SPIKE_STEPS * step
-    squares = np.append(0.0, np.cumsum(np.square(chart.beyond[rows])))
-    few = squares[MAX_SPIKE_ROWS:] - squares[:-MAX_SPIKE_ROWS]
-    if not len(few) or few.max() < MIN_SPIKE_SHARE * squares[-1]:
-        return None
-    first = rows.start + int(few.argmax())
-    among = first + np.flatnonzero((jumped & (chart.beyond != 0))[first : first + MAX_SPIKE_ROWS])
+    jumped = np.abs(_from_around(irregular)) > MIN_SPIKE_STEPS * step
+    few = largest[: int(np.searchsorted(sums, MIN_SPIKE_SHARE * squares.sum())) + 1]
+    places = np.sort(rows.start + few)
+    among = places[jumped[places] & (chart.beyond[places] != 0)]
     if not len(among) or among[-1] < event.here.start or among[0] >= event.here.stop:
         return None
-    spike = slice(int(among[0]), int(among[-1]) + 1)
+    # nor does the channel, or what its partner leads to expect, depart beside them
+    others = np.setdiff1d(np.arange(rows.start, rows.stop), places)
     for sizes in (chart.sizes, chart.sizes if given is None else given.sizes):
-        beside = np.append(sizes[rows.start : spike.start], sizes[spike.stop : rows.stop])
-        most = float(np.quantile(np.abs(beside), 0.9)) if len(beside) else 0.0
-        share = np.sum(np.square(sizes[spike])) / max(np.sum(np.square(sizes[rows])), 1.0)
+        most = float(np.quantile(np.abs(sizes[others]), 0.9)) if len(others) else 0.0
+        share = np.sum(np.square(sizes[places])) / max(np.sum(np.square(sizes[rows])), 1.0)
         if most > MAX_BESIDE_SPIKE and share < MIN_SPIKE_SHARE:
             return None
-    return spike
+    return slice(int(among[0]), int(among[-1]) + 1)
 
 
 def _brief(event: ChannelEvent, chart: ChannelChart, steps: Array) -> slice | None:

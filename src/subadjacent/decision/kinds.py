@@ -42,9 +42,6 @@ KINDS = (
 # kinds of which a departure to one side and then to the other is told in order
 TOLD_IN_ORDER = (SPIKE, OUT_OF_RANGE)
 
-# kinds whose rows are those in which the channel is out of range
-MOVES = (SPIKE, OUT_OF_RANGE, LEVEL_SHIFT, RETURN, DRIFT)
-
 # rows before and after an event that are examined, at most: a drift begins long before it is found
 ROWS_BEFORE, ROWS_AFTER = 300, 100
 # rows beside an event that may belong to it, for scores are averages over rows
@@ -59,8 +56,6 @@ MAX_NORMAL_RUN, MIN_STUCK_ROWS = 5, 20
 MIN_PAST_SHARE = 0.3
 # share of a departure that the second of two levels must explain by itself
 MIN_SECOND = 0.15
-# share of the width of its range by which a row is far out of it
-MIN_FAR = 0.25
 # share of the largest move that is the unit of a channel that never moved
 MIN_UNIT_SHARE = 1e-3
 
@@ -105,7 +100,8 @@ class ChannelEvent:
     @property
     def beside(self) -> slice:
         """The event and the rows beside it, among the examined rows."""
-        return slice(max(self.here.start - ROWS_BESIDE, 0), self.here.stop + ROWS_BESIDE)
+        last = min(self.here.stop + ROWS_BESIDE, self.rows.stop - self.rows.start)
+        return slice(max(self.here.start - ROWS_BESIDE, 0), last)
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -157,11 +153,6 @@ class ChannelChart:
     def distance(self, row: int) -> tuple[float, float]:
         """How far out of its range a row is, and how far from what was expected."""
         return abs(float(self.beyond[row])), abs(float(self.sizes[row]))
-
-    def out(self, rows: slice, kind: str) -> NDArray[np.intp]:
-        """Which rows are out of range or, of a kind that is no move, far out of it."""
-        least = 0.0 if kind in MOVES else MIN_FAR * (self.range.high - self.range.low)[rows]
-        return np.flatnonzero(np.abs(self.beyond[rows]) > least)
 
     def turns(self, rows: slice, kind: str) -> list[int]:
         """Rows furthest out of range on either side, in order; else that furthest from expected.

@@ -227,6 +227,10 @@ def _reference(raw: Rows, clipped: Rows, period: int | None, interval: float | N
     if _width(left - middle) <= MAX_STEADY_WIDTH * _width(left - level):
         memory = 0 if cycle else LONG_MEMORY
         return _Reference(cycle, memory, left - middle, aged - middle, template)
+    if cycle:
+        # at the level of the latest cycle
+        phases = np.arange(min(few, rows) - cycle, min(few, rows)) % cycle
+        template += float(np.median(raw[-cycle:] - levels[phases]))
     return _Reference(cycle, SHORT_MEMORY, left - level, aged - _delayed(level, old), template)
 
 

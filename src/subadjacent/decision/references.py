@@ -90,7 +90,8 @@ def phase_of(levels: Rows, template: Rows) -> int | None:
 def level_before(column: Column, left_out: Left, rows: slice, memory: int) -> Rows:
     """Each row's level: the median of up to ``memory`` blocks before it; NaN if unknown.
 
-    Without normal rows in reach the level stays what it was.
+    Without normal rows in reach the level stays what it was. The first rows have that of the first
+    block, if it is at their beginning.
     """
     begin, end = rows.start // BLOCK_ROWS, -(-rows.stop // BLOCK_ROWS)
     first = max(begin - memory, 0)
@@ -100,7 +101,9 @@ def level_before(column: Column, left_out: Left, rows: slice, memory: int) -> Ro
     if first and np.isnan(levels[begin - first]):
         return level_before(column, left_out, slice(0, rows.stop), memory)[rows]
     known = np.flatnonzero(~np.isnan(levels))
-    # before the first level that is known, that of the first block
+    # before the first level that is known, that of the first block: later ones would tell of rows
+    # after an event what is compared with it
+    blocks = blocks[:NEAREST_BLOCK]
     blocks = blocks[~np.isnan(blocks)]
     earliest = blocks[0] if len(blocks) else np.nan
     latest = np.searchsorted(known, np.arange(end - first), side="right") - 1

@@ -44,6 +44,8 @@ _MOVED = {
 }
 # how many times the expected value: from this on, in words
 MIN_TIMES = 1.75
+# a size beyond this many times the normal one is told as more than it
+MAX_TIMES = 100
 _SHARES = {2: "half the", 3: "a third of the", 4: "a quarter of the", 5: "a fifth of the"}
 
 
@@ -52,8 +54,8 @@ class Facts(NamedTuple):
 
     ``values`` are those furthest to either side of the expected range, ``low`` to ``high``, in time
     order. ``size`` is the measure of a kind that has no value; of a change, ``within`` tells in how
-    long, empty for one row, and ``most`` is the largest normal one. ``decimals`` are those of the
-    file; negative if there are more than a person would read.
+    long, empty for one row, and ``most`` is the largest normal one. ``before`` is the level before a
+    return. ``decimals`` are those of the file; negative if there are more than a person would read.
     """
 
     values: Sequence[float]
@@ -67,6 +69,7 @@ class Facts(NamedTuple):
     size: float = 1.0
     within: str = ""
     most: float = 0.0
+    before: float = math.nan
     partner: str | None = None
     view: str | None = None
     channels: int = 2
@@ -86,10 +89,11 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
     if kind == STUCK:
         return f"{channel} flatlined at {value} for {facts.lasted}"
     if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
-        size = f"its steps were {facts.size:.2g} times the normal size"
+        times = f"{facts.size:.2g}" if facts.size < MAX_TIMES else f"over {MAX_TIMES}"
+        size = f"its steps were {times} times the normal size"
         return f"{channel} had {kind} than expected: {size}"
     is_out = not low <= seen <= high
-    if kind in (SPIKE, ABRUPT_CHANGE) and not is_out:
+    if kind == ABRUPT_CHANGE or (kind == SPIKE and not is_out):
         return f"{channel} {_changed(facts)}"
     if kind in _MOVED:
         moves = [
@@ -100,7 +104,7 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
         ]
         did = ", then ".join(moves)
     elif kind == RETURN:
-        did = f"returned to its former level: {value}"
+        return f"{channel} returned from {number(facts.before, step)} to its former level of {value}"
     elif kind == DECOUPLED:
         did = f"decoupled from {on_one_line(facts.partner or '')}: {value}"
     elif kind == UNUSUAL_SHAPE:
@@ -108,7 +112,7 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
         did = f"had an unusual shape: {value if is_out else size}"
     else:
         did = f"was {view_sentence(facts.view, facts.channels)}"
-        did = f"{did}: {value}" if is_out else did
+        did = f"{did}: {value}" if is_out else f"stayed within its expected range, but {did}"
     if not is_out:
         return f"{channel} {did}"
     bounds = dict.fromkeys((number(low, step), number(high, step)))
