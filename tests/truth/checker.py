@@ -533,6 +533,9 @@ def returned(context: Context) -> Found:
     here = context.rows.offset + context.first
     just_before = context.rows.column(claim.channel)[max(here - LEVEL_ROWS, 0) : here]
     just_before = just_before[np.isfinite(just_before)]
+    if claim.low is not None:
+        # at other times of a cycle it is at other levels: its range tells
+        return
     if len(just_before) and just_before.min() <= claim.value.value <= just_before.max():
         yield f"it was at {claim.value.text} just before"
 
@@ -644,7 +647,9 @@ def too_early(context: Context) -> Found:
         out[context.quoted_rows[0] - context.first] = True
     # so do the rows of a change that is told by its size
     if claim.by is not None and claim.max_step is not None:
-        said = (1.0, 0.0) if claim.within is None else _rows_said(claim.within, context.rows.interval)
+        said = (
+            (1.0, 0.0) if claim.within is None else _rows_said(claim.within, context.rows.interval)
+        )
         out |= len(out) <= 2 + (0 if said is None else round(said[0]))
     departs = np.flatnonzero(out)
     slack = max(MAX_EARLY, len(out) // 4)

@@ -262,9 +262,7 @@ class _Parser:
                 channel, DECOUPLED, "decoupled", value=value and Number(value[1]), partner=partner
             )
         if match := self._take(rf"(returned) from ({_N}) to its former level of ({_N})"):
-            return Claim(
-                channel, RETURN, match[1], value=Number(match[3]), before=Number(match[2])
-            )
+            return Claim(channel, RETURN, match[1], value=Number(match[3]), before=Number(match[2]))
         if match := self._take(
             rf"({_any(BACK)})(?: to (?:({_N})|normal|its expected range|its former level: ({_N})))?"
         ):

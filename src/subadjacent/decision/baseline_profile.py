@@ -22,6 +22,7 @@ from subadjacent.decision.references import (
     CYCLES,
     LONG_MEMORY,
     MIN_CYCLES,
+    SHORT_MEMORY,
     level_before,
     phase_levels,
     phase_of,
@@ -75,8 +76,8 @@ class ChannelProfile(NamedTuple):
     cycle
         Rows in a cycle; 0 without one.
     memory
-        Blocks before a row that its level is the median of; where it has a cycle, the level of its
-        irregular part, 0 for one that stays at 0.
+        ``SHORT_MEMORY`` for a channel that wanders: its level is that of the blocks before a row.
+        ``LONG_MEMORY`` for one at the median of training, and 0 for one at the level of its cycle.
     below, above
         The normal range of the irregular part: ``below`` is negative.
     below_drift, above_drift
@@ -128,7 +129,12 @@ class ChannelProfile(NamedTuple):
     template: tuple[float, ...] = ()
 
     def expected_range(
-        self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice
+        self,
+        column: NDArray[Any],
+        left_out: NDArray[np.bool_],
+        rows: slice,
+        *,
+        follows_shifts: bool = True,
     ) -> ExpectedRange:
         """Expected values and the range around them at some rows of a segment.
 
@@ -140,6 +146,9 @@ class ChannelProfile(NamedTuple):
             Rows of the segment that are not normal.
         rows
             The rows wanted.
+        follows_shifts
+            Whether a level that has lasted since an alarm is expected, of a channel that does not
+            wander.
         """
         column = np.asarray(column, dtype=np.float64)
         left_out = left_out | self._strays(column, left_out)
@@ -147,21 +156,29 @@ class ChannelProfile(NamedTuple):
         below = self.below + age * self.below_drift
         above = self.above + age * self.above_drift
         if self.cycle:
-            expected, lowest, highest = self._in_cycle(column, left_out, rows)
+            expected, lowest, highest = self._in_cycle(column, left_out, rows, follows_shifts)
             # what was so in the latest cycles is expected as well
             low = np.fmin(expected + below, lowest)
             high = np.fmax(expected + above, highest)
         else:
-            expected = level_before(column, left_out, rows, int(self.memory))
+            expected = level_before(column, left_out, rows, SHORT_MEMORY)
             if self.memory == LONG_MEMORY:
-                expected = self._steady(expected)
+                # the level of training, unless the channel has left its range
+                is_known = (expected >= self.low) & (expected <= self.high) | (not follows_shifts)
+                expected = np.where(is_known | np.isnan(expected), self.median, expected)
             low, high = expected + below, expected + above
         # without any row to compare with, the training values must do
         unknown = np.isnan(expected)
         expected[unknown], low[unknown], high[unknown] = self.median, self.low, self.high
         return self.within_limits(ExpectedRange(expected, low, high))
 
-    def _in_cycle(self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice) -> Rows:
+    def _in_cycle(
+        self,
+        column: NDArray[Any],
+        left_out: NDArray[np.bool_],
+        rows: slice,
+        follows_shifts: bool,
+    ) -> Rows:
         """Expected value, lowest and highest at the same time of other cycles, (3, R).
 
         Of training where the segment has none before. All follow the level of the irregular part.
@@ -169,17 +186,16 @@ class ChannelProfile(NamedTuple):
         # whole blocks, as many as the level is the median of, before the latest normal row
         normal = np.flatnonzero(~left_out[: rows.start + 1])
         latest = int(normal[-1]) if len(normal) else 0
-        first_block = max(latest // BLOCK_ROWS - int(self.memory) - 1, 0)
-        begin = BLOCK_ROWS * first_block if self.memory else rows.start
+        begin = BLOCK_ROWS * max(latest // BLOCK_ROWS - SHORT_MEMORY - 1, 0)
         seen = slice(begin, rows.stop)
         wanted = slice(rows.start - begin, rows.stop - begin)
         own = same_time(column, left_out, int(self.cycle), seen)
-        found = self._at_level(own, column, left_out, begin, wanted)
+        found = self._at_level(own, column, left_out, begin, wanted, follows_shifts)
         unknown = np.isnan(found[0])
         if unknown.any() and self.template:
             likely = self._of_training(column, left_out, seen)
             if likely is not None:
-                moved = self._at_level(likely, column, left_out, begin, wanted)
+                moved = self._at_level(likely, column, left_out, begin, wanted, follows_shifts)
                 # without a level before, that of training
                 likely = np.where(np.isnan(moved), likely[:, wanted], moved)
                 found[:, unknown] = likely[:, unknown]
@@ -192,13 +208,23 @@ class ChannelProfile(NamedTuple):
         left_out: NDArray[np.bool_],
         begin: int,
         rows: slice,
+        follows_shifts: bool,
     ) -> Rows:
-        """Reference values from row ``begin`` on, moved by the level of what they leave."""
-        if not self.memory:
+        """Reference values from row ``begin`` on, moved by the level of what they leave.
+
+        Where that has none in training, only if it has left its range.
+        """
+        if not (self.memory or follows_shifts):
             return found[:, rows]
         stop = begin + found.shape[1]
-        irregular = column[begin:stop] - found[0]
-        level = level_before(irregular, left_out[begin:stop], rows, int(self.memory))
+        irregular, left_out = column[begin:stop] - found[0], left_out[begin:stop]
+        if not self.memory:
+            beyond = (irregular < self.below) | (irregular > self.above)
+            left_out = left_out | _untold(beyond, left_out)
+        level = level_before(irregular, left_out, rows, SHORT_MEMORY)
+        if not self.memory:
+            is_known = (level >= self.below) & (level <= self.above)
+            level = np.where(is_known | np.isnan(level), 0.0, level)
         return np.asarray(found[:, rows] + level)
 
     def _of_training(
@@ -206,7 +232,9 @@ class ChannelProfile(NamedTuple):
     ) -> Rows | None:
         """Likely value, lowest and highest in training at the phases of rows, (3, R)."""
         cycle = int(self.cycle)
-        near = slice(max(rows.stop - CYCLES * cycle, 0), max(rows.stop, MIN_CYCLES * cycle))
+        normal = np.flatnonzero(~left_out[: rows.stop])
+        stop = int(normal[-1]) + 1 if len(normal) else rows.stop
+        near = slice(max(stop - CYCLES * cycle, 0), max(stop, MIN_CYCLES * cycle))
         levels = phase_levels(column[near], left_out[near], cycle)
         template = np.interp(
             np.arange(cycle) * (PHASES / cycle), np.arange(PHASES), self.template, period=PHASES
@@ -226,10 +254,6 @@ class ChannelProfile(NamedTuple):
         """Whether its values reach down to 0, so that twice the value is twice as much."""
         return self.floor == 0 and self.minimum <= MAX_ZERO * self.maximum
 
-    def _steady(self, level: Rows) -> Rows:
-        """The level of training, unless a channel has left its range."""
-        return np.where((level >= self.low) & (level <= self.high), self.median, level)
-
     def within_limits(self, expected: ExpectedRange) -> ExpectedRange:
         """A range of values that the channel can have, no narrower where values are on a grid."""
         low, high = expected.low, expected.high
@@ -246,16 +270,23 @@ class ChannelProfile(NamedTuple):
         )
 
     def _strays(self, column: NDArray[Any], left_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Rows far beyond the training range since when no alarm was raised."""
+        """Rows beyond the training range, far if it wanders, since when no alarm was raised."""
+        if not self.cycle and self.memory == LONG_MEMORY:
+            return _untold((column < self.low) | (column > self.high), left_out)
         margin = STRAY_SHARE * (self.maximum - self.minimum)
         beyond = (column < self.minimum - margin) | (column > self.maximum + margin)
-        if not beyond.any():
-            return beyond
-        rows = np.arange(len(column))
-        alarmed, within = (
-            np.maximum.accumulate(np.where(flags, rows, -1)) for flags in (left_out, ~beyond)
-        )
-        return np.asarray(beyond & (alarmed < within))
+        return _untold(beyond, left_out)
+
+
+def _untold(beyond: NDArray[np.bool_], left_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows beyond some range since when no alarm was raised."""
+    if not beyond.any():
+        return beyond
+    rows = np.arange(len(beyond))
+    alarmed, within = (
+        np.maximum.accumulate(np.where(flags, rows, -1)) for flags in (left_out, ~beyond)
+    )
+    return np.asarray(beyond & (alarmed < within))
 
 
 FIELDS = ChannelProfile._fields[:-2]

@@ -35,7 +35,7 @@ from subadjacent.decision.silence import silent
 # departure, is the cause: a fault affects other channels later
 MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
 
-# rows before a return whose median is the level that it leaves: an odd number, for a value of the file
+# rows before a return whose median is the level that it leaves: an odd number of them
 LEVEL_ROWS = 19
 
 # a channel that departs by this share of the first one's square is named in the sentence as well
@@ -248,7 +248,9 @@ def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int
     visible = [departure for departure in departures if departure.is_visible]
     if not visible:
         return first, last
-    return min(departure.onset for departure in visible), max(departure.end for departure in visible)
+    return min(departure.onset for departure in visible), max(
+        departure.end for departure in visible
+    )
 
 
 def _first_mover(

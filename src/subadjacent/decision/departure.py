@@ -58,6 +58,9 @@ MIN_SPREAD = 0.5
 # rows that are out, or beyond the training range, to rule out chance
 MIN_OUT_ROWS = 5
 
+# a row departs if it is out of range by this share of the most
+MIN_OUT_SHARE = 0.1
+
 # a departure begins where this many of this many rows in a row are out: a single one is chance
 ONSET_ROWS, ONSET_WITHIN = 3, 5
 
@@ -150,7 +153,7 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
     is_visible = rows is not None
     rows = event.here if rows is None else rows
     lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, rows.stop - rows.start)
-    size = signs.steps
+    size = signs.varied_steps
     if kind == UNUSUAL_SHAPE:
         size = _rms(chart.sizes[event.here])
     elif jump is not None:
@@ -178,21 +181,16 @@ def _narrowed(event: ChannelEvent, chart: ChannelChart) -> ChannelEvent:
 
     Scores are averages over rows, and stand out in more of them.
     """
-    out = np.flatnonzero(chart.beyond[event.beside])
-    if len(out) < MIN_OUT_ROWS:
+    rows = _out(event, chart)
+    beyond = chart.beyond[rows] if rows is not None else np.empty(0)
+    if np.count_nonzero(beyond) < max(MIN_OUT_ROWS, MIN_PAST_SHARE * len(beyond)):
         return event
-    first, last = _onset(out), -_onset(-out[::-1])
-    if np.sum((first <= out) & (out <= last)) < MIN_PAST_SHARE * (last + 1 - first):
-        return event
-    start = event.rows.start + event.beside.start
-    return replace(event, first=start + first, last=start + last + 1)
+    start = event.rows.start
+    return replace(event, first=start + rows.start, last=start + rows.stop)
 
 
-def _rows(
-    event: ChannelEvent, chart: ChannelChart, signs: _Signs, kind: str
-) -> slice | None:
+def _rows(event: ChannelEvent, chart: ChannelChart, signs: _Signs, kind: str) -> slice | None:
     """The rows of a departure, among the examined ones; None if a chart does not show it."""
-    begin = event.beside.start
     if kind == MISSING and event.missing is not None:
         rows = np.flatnonzero(event.missing[event.rows][event.here]) + event.here.start
         return slice(int(rows[0]), int(rows[-1]) + 1)
@@ -201,10 +199,24 @@ def _rows(
         return slice(first, first + signs.run)
     if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
         return signs.varied
-    out = np.flatnonzero(chart.beyond[event.beside])
-    if not len(out):
+    return _out(event, chart)
+
+
+def _out(event: ChannelEvent, chart: ChannelChart) -> slice | None:
+    """From the first to the last row that is out of range by a share of the most; None if none is.
+
+    Among the event and the rows beside it, and as long before as it has been out.
+    """
+    beyond, begin = np.abs(chart.beyond), event.beside.start
+    out = beyond > MIN_OUT_SHARE * beyond[event.beside].max()
+    places = begin + np.flatnonzero(out[event.beside])
+    if not len(places):
         return None
-    return slice(begin + _onset(out), begin - _onset(-out[::-1]) + 1)
+    first, last = _onset(places), -_onset(-places[::-1])
+    while first == begin > 0 and out[begin - ONSET_WITHIN : begin].sum() >= ONSET_ROWS:
+        begin -= 1
+        first = begin if out[begin] else first
+    return slice(first, last + 1)
 
 
 def _densest(values: Array, rows: slice) -> slice:
@@ -227,8 +239,9 @@ class _Signs:
     side: float  # 1 or -1 if they are all on one side
     past: int  # rows beyond all that was seen in training
     is_quick: bool  # whether it comes and goes from row to row
-    varied: slice  # rows whose steps are nearer to those of the event than to normal ones
-    steps: float  # their mean step, in units of the median one
+    steps: float  # the mean step from row to row, in units of the median one
+    varied: slice  # rows whose steps are nearer to that than to the median one
+    varied_steps: float  # their mean step
 
     @classmethod
     def of(cls, event: ChannelEvent, chart: ChannelChart) -> _Signs:
@@ -254,8 +267,9 @@ class _Signs:
             is_quick=bool(np.mean(np.square(moves)) > 2 * MIN_QUICK * np.var(irregular[here]))
             if len(moves)
             else False,
+            steps=mean,
             varied=varied,
-            steps=float(sizes[varied].mean()),
+            varied_steps=float(sizes[varied].mean()),
         )
 
 
@@ -280,9 +294,9 @@ def _kind(
     if jump is not None and jump.is_spike:
         return SPIKE
     # the mean step of fewer rows varies more, that of more rows less
+    spread = np.sqrt(BLOCK_ROWS / lasted)
     varied = signs.varied.stop - signs.varied.start
-    spread = np.sqrt(BLOCK_ROWS / varied)
-    is_long = varied >= MIN_VARIANCE_ROWS
+    is_long = min(varied, lasted) >= MIN_VARIANCE_ROWS
     varies_more = (
         is_long
         and signs.is_quick
@@ -295,7 +309,9 @@ def _kind(
     least = CLEARLY if varies_more or within else MIN_EXPLAINED
     fit = LevelFit.of(event, chart)
     is_out = bool(chart.beyond[event.here].any())
-    moved = is_out and signs.out >= MIN_OUT_ROWS and (is_past or fit.explained > least)
+    # noise, too, may be beyond all that was seen, and mostly on one side
+    is_move = fit.explained > least or (is_past and not varies_more)
+    moved = is_out and signs.out >= MIN_OUT_ROWS and is_move
     if given is not None and not is_past and _is_decoupled(event, chart, given):
         # what the relation leaves is a move of this channel alone if it is a plain one
         moved &= (
@@ -304,7 +320,7 @@ def _kind(
         if not moved:
             return DECOUPLED
     if moved:
-        return _move(event, fit)
+        return _move(event, signs, fit)
     if varies_more:
         return HIGHER_VARIANCE
     least = max(spread, MIN_SPREAD) * (profile.median_step - profile.min_step)
@@ -317,7 +333,7 @@ def _kind(
     return UNUSUAL if jump is None else ABRUPT_CHANGE
 
 
-def _move(event: ChannelEvent, fit: LevelFit) -> str:
+def _move(event: ChannelEvent, signs: _Signs, fit: LevelFit) -> str:
     """The kind of a departure that is a level or a ramp."""
     profile = event.profile
     if _is_return(event):
@@ -326,7 +342,8 @@ def _move(event: ChannelEvent, fit: LevelFit) -> str:
     is_long = fit.rows >= profile.cycle or fit.explained > CLEARLY
     if fit.is_ramp and fit.rows >= MIN_RAMP_ROWS and is_long:
         return DRIFT
-    return LEVEL_SHIFT if _stays(event) else OUT_OF_RANGE
+    is_away = signs.out > MIN_PAST_SHARE * (event.last - event.first)
+    return LEVEL_SHIFT if is_away and _stays(event) else OUT_OF_RANGE
 
 
 def _is_return(event: ChannelEvent) -> bool:
@@ -357,7 +374,10 @@ def _stays(event: ChannelEvent) -> bool:
 
 def _moved(event: ChannelEvent, since: int, rows: slice) -> Array:
     """How far rows of the segment are from what was expected before row ``since``."""
+    normal = np.flatnonzero(~event.left_out[:since])
     left_out = event.left_out.copy()
+    # in those of the alarm before it the channel has not departed
+    left_out[int(normal[-1]) + 1 if len(normal) else 0 : since] = False
     left_out[since:] = True
     expected = event.profile.expected_range(event.column, left_out, rows).expected
     return np.asarray(event.column[rows] - expected, dtype=np.float64)

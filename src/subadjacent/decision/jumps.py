@@ -96,7 +96,8 @@ def _outlying(event: ChannelEvent, chart: ChannelChart, given: ChannelChart | No
     if not len(sums) or sums[-1] == 0 or sums[-1] < MIN_SPIKE_SHARE * squares.sum():
         return None
     step = unit_of(event.profile.median_step, np.diff(irregular))
-    jumped = np.abs(_from_around(irregular)) > MIN_SPIKE_STEPS * step
+    around = _from_around(irregular)
+    jumped = np.abs(around) > MIN_SPIKE_STEPS * step
     few = largest[: int(np.searchsorted(sums, MIN_SPIKE_SHARE * squares.sum())) + 1]
     places = np.sort(rows.start + few)
     among = places[jumped[places] & (chart.beyond[places] != 0)]
@@ -104,7 +105,8 @@ def _outlying(event: ChannelEvent, chart: ChannelChart, given: ChannelChart | No
         return None
     # nor does the channel, or what its partner leads to expect, depart beside them
     others = np.setdiff1d(np.arange(rows.start, rows.stop), places)
-    for sizes in (chart.sizes, chart.sizes if given is None else given.sizes):
+    own = around / unit_of(event.profile.error, irregular)
+    for sizes in (own, own if given is None else given.sizes):
         most = float(np.quantile(np.abs(sizes[others]), 0.9)) if len(others) else 0.0
         share = np.sum(np.square(sizes[places])) / max(np.sum(np.square(sizes[rows])), 1.0)
         if most > MAX_BESIDE_SPIKE and share < MIN_SPIKE_SHARE:

@@ -108,9 +108,11 @@ class ChannelEvent:
         """Values of the examined rows."""
         return np.asarray(self.column[self.rows], dtype=np.float64)
 
-    def expected_range(self) -> ExpectedRange:
+    def expected_range(self, *, follows_shifts: bool = True) -> ExpectedRange:
         """Expected values at the examined rows, and the range around them."""
-        return self.profile.expected_range(self.column, self.left_out, self.rows)
+        return self.profile.expected_range(
+            self.column, self.left_out, self.rows, follows_shifts=follows_shifts
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,14 +139,16 @@ class ChannelChart:
 
     def given(self, event: ChannelEvent, partner: ChannelEvent) -> ChannelChart | None:
         """The chart over what the partner's values lead to expect; None if they depart."""
-        profile, own = event.profile, partner.expected_range()
-        moves = profile.slope * (partner.values - own.expected)
-        outside = (partner.values < own.low) | (partner.values > own.high)
+        # a relation holds between the channels as they were in training
+        profile, other = event.profile, partner.expected_range(follows_shifts=False)
+        own = event.expected_range(follows_shifts=False)
+        moves = profile.slope * (partner.values - other.expected)
+        outside = (partner.values < other.low) | (partner.values > other.high)
         if np.mean(outside[event.here]) > MIN_PAST_SHARE:
             return None
         # a range as wide as the relation normally varies, and as the level may have moved
         age = rows_since(~event.left_out, event.rows)
-        center = self.range.expected + moves
+        center = own.expected + moves
         low = center + profile.partner_below + age * profile.below_drift
         high = center + profile.partner_above + age * profile.above_drift
         expected = profile.within_limits(ExpectedRange(center, low, high))

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 CYCLES, MIN_CYCLES, MAX_CYCLES = 6, 2, 24
 # share of the phases of a cycle that must be known to compare it with another
 MIN_KNOWN_PHASES = 0.5
+# levels further from their median than this many times the furthest of the template are shifted
+MAX_DISTANCE = 1.5
 # rows whose median is a level
 BLOCK_ROWS = 20
 # blocks before a row, but for the one next to it, whose median is its level: the farthest of a
@@ -78,12 +80,19 @@ def phase_levels(column: Column, left_out: Left, cycle: int) -> Rows:
 
 
 def phase_of(levels: Rows, template: Rows) -> int | None:
-    """The phase of a template with which levels at all phases begin; None if few are known."""
+    """The phase of a template with which levels at all phases begin; None if few are known.
+
+    Those further from the others than the template ever is, as after a shift, are left out.
+    """
     known = ~np.isnan(levels)
+    if not known.any():
+        return None
+    likely = template - np.median(template)
+    centred = levels - np.median(levels[known])
+    known &= np.abs(centred) <= MAX_DISTANCE * np.abs(likely).max()
     if known.mean() < MIN_KNOWN_PHASES:
         return None
-    centred = np.where(known, levels - np.median(levels[known]), 0.0)
-    spectrum = np.fft.rfft(template - np.median(template)) * np.conj(np.fft.rfft(centred))
+    spectrum = np.fft.rfft(likely) * np.conj(np.fft.rfft(np.where(known, centred, 0.0)))
     return int(np.argmax(np.fft.irfft(spectrum, len(template))))
 
 

@@ -54,8 +54,8 @@ class Facts(NamedTuple):
 
     ``values`` are those furthest to either side of the expected range, ``low`` to ``high``, in time
     order. ``size`` is the measure of a kind that has no value; of a change, ``within`` tells in how
-    long, empty for one row, and ``most`` is the largest normal one. ``before`` is the level before a
-    return. ``decimals`` are those of the file; negative if there are more than a person would read.
+    long, empty for one row, and ``most`` is the largest normal one. ``before`` is the level before
+    a return. ``decimals`` are those of the file; negative for more than a person would read.
     """
 
     values: Sequence[float]
@@ -103,8 +103,11 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
             for value in facts.values
         ]
         did = ", then ".join(moves)
+    elif kind == RETURN and not facts.at_this_time:
+        before = number(facts.before, step)
+        return f"{channel} returned from {before} to its former level of {value}"
     elif kind == RETURN:
-        return f"{channel} returned from {number(facts.before, step)} to its former level of {value}"
+        did = f"returned to its former level: {value}"
     elif kind == DECOUPLED:
         did = f"decoupled from {on_one_line(facts.partner or '')}: {value}"
     elif kind == UNUSUAL_SHAPE:
