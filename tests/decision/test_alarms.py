@@ -37,16 +37,25 @@ SCORES = np.array([0.0, 6.0, 8.0, 0.0, 0.0, 4.5])
 # of rows 1, 2 and 5; nothing is known of the others
 BY_CHANNEL = np.zeros((6, 2))
 BY_CHANNEL[[1, 2, 5]] = [[1.0, 9.0], [2.0, 5.0], [7.0, 3.0]]
+
+
+def profiles_of(*channels: ChannelProfile) -> BaselineProfiles:
+    """Profiles without a template."""
+    table = [[*channel[:-2], *channel.max_changes] for channel in channels]
+    return BaselineProfiles(np.array(table, dtype=float).T)
+
+
 # all rows are near an alarm: the expected range is that of training
 FLOW = ChannelProfile(
     median=-1, low=-2, high=0, minimum=-9, maximum=99, floor=-1e9,
     ceiling=1e9, decimals=-1, cycle=0, memory=6, below=-1, above=1,
-    error=1, min_step=0,
+    below_drift=0, above_drift=0, error=1, min_step=0,
     median_step=10, max_step=20, max_run=1, partner=-1, slope=0, partner_error=1,
+    partner_below=-1, partner_above=1, max_changes=(99,) * 5,
 )  # fmt: skip
 # it varies as widely as it departs here: none of its rows is far out of range
 HEAT = FLOW._replace(median=20, low=12, high=21, error=5)
-PROFILES = BaselineProfiles(np.column_stack([FLOW[:-1], HEAT[:-1]]).astype(float))
+PROFILES = profiles_of(FLOW, HEAT)
 # a typical row scores 0, and severities beyond 4 are those of a tail with a shape of 0.1
 NORMAL = NormalScores(0.0, 3.0, 1.0, 100, Tail(4.0, 0.0, 1.0, 0.01))
 DECISION = Decision(TraceThreshold(4.0, None, PerEntity(NORMAL, {})), None, None)
@@ -69,14 +78,15 @@ def test_an_alarm_by_hand() -> None:
     assert first == Alarm(
         number=1,
         entity="pump",
-        start=DATES[1],
-        end=DATES[2],
-        peak=DATES[2],
-        first=1,
-        last=2,
+        # scores stand out in rows 1 and 2, heat in rows 0 and 1
+        start=DATES[0],
+        end=DATES[1],
+        peak=DATES[1],
+        first=0,
+        last=1,
         severity=2.5,
         score=8.0,
-        # means 7 and 1.5; heat was 9 and 8 from what was expected, flow 2 and 3
+        # means 7 and 1.5; heat was 9 from what was expected, flow 2
         causes=(
             Cause(
                 "heat",
@@ -86,25 +96,25 @@ def test_an_alarm_by_hand() -> None:
                 seen=11.0,
                 low=12.0,
                 high=21.0,
-                kind="unusual",
-                sentence="heat was unlike anything in training: 11.0, expected 12.0 to 21.0",
+                kind="out of range",
+                sentence="heat fell to 11.0, expected 12.0 to 21.0",
             ),
             Cause(
                 "flow",
                 score=1.5,
-                at=DATES[2],
+                at=DATES[1],
                 expected=-1.0,
-                seen=2.0,
+                seen=1.0,
                 low=-2.0,
                 high=0.0,
                 kind="out of range",
-                sentence="flow rose to 2.0, expected -2.0 to 0.0",
+                sentence="flow rose to 1.0, expected -2.0 to 0.0",
             ),
         ),
         state="closed",
         status="confirmed",
-        kind="unusual",
-        sentence="heat was unlike anything in training: 11.0, expected 12.0 to 21.0",
+        kind="out of range",
+        sentence="heat fell to 11.0, expected 12.0 to 21.0",
     )
     assert first.duration == 2
     assert (second.number, second.severity, second.score, second.duration) == (2, 1.5, 4.5, 5)
@@ -119,7 +129,7 @@ def test_an_alarm_by_hand() -> None:
 
 def test_rows_are_numbered_where_there_is_no_index() -> None:
     first, _ = described(TrainSeries(SERIES.values))
-    assert (first.start, first.end, first.peak, first.entity) == (1, 2, 2, None)
+    assert (first.start, first.end, first.peak, first.entity) == (0, 1, 1, None)
     assert (first.causes[0].at, first.causes[0].channel) == (1, "channel_1")
 
 
@@ -147,7 +157,7 @@ def test_the_peak_is_within_the_rows_of_the_alarm() -> None:
     # a jump of 40 rows, which averages spread over 20 rows to either side
     values = np.tile(np.arange(400.0)[:, None] % 2, 2) - 1.5
     values[200:240] += 50.0
-    profiles = BaselineProfiles(np.column_stack([FLOW[:-1], FLOW[:-1]]).astype(float))
+    profiles = profiles_of(FLOW, FLOW)
     by_channel = np.zeros((400, 2))
     by_channel[180:260] = 1.0
     for peak, told in ((185, 200), (210, 210), (255, 239)):
@@ -163,11 +173,10 @@ def test_a_sentence_names_the_first_cause_and_those_of_similar_size() -> None:
     first, flow = described()[0].causes
     assert flow.score < NAMED_SHARE * first.score
     assert alarm_sentence((first, flow), None) == first.sentence
-    # one that departs as much is named, unless it does so in no way that has a name
-    first, near = replace(first, kind="drift"), replace(flow, score=6.0, kind="unusual")
-    assert alarm_sentence((first, near), None) == first.sentence
-    both = alarm_sentence((first, replace(near, kind="drift")), None)
-    assert both == f"{first.sentence}; flow as well"
+    # one that departs as much is named, if it is out of its range as a chart shows it
+    near = replace(flow, score=6.0)
+    assert alarm_sentence((first, near), None) == f"{first.sentence}; flow as well"
+    assert alarm_sentence((first, replace(near, seen=0.1)), None) == first.sentence
 
 
 def test_an_alarm_without_causes_says_what_its_view_sees() -> None:

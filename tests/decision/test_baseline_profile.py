@@ -117,14 +117,21 @@ def test_few_rows_have_finite_habits(rows: int) -> None:
 
 def test_what_is_usual_is_around_what_is_expected() -> None:
     found = profile(np.random.default_rng(1).normal(size=2000))
-    column, nobody = np.full(60, 7.0), np.zeros(60, dtype=bool)
-    usual = found.expected_range(column, nobody, slice(50, 60))
-    assert usual.expected.tolist() == [7.0] * 10
-    assert usual.low[0] == 7.0 + found.below
-    assert usual.high[0] == 7.0 + found.above
-    # and what training rows were where nothing else tells
-    usual = found.expected_range(column, ~nobody, slice(50, 60))
-    assert (usual.expected[0], usual.low[0], usual.high[0]) == (found.median, found.low, found.high)
+    column, alarmed = np.repeat([0.0, 7.0], 200), np.zeros(400, dtype=bool)
+    rows = slice(390, 400)
+    expected = found.expected_range(column, alarmed, rows)
+    # a level that no alarm has told of is not expected
+    assert expected.expected.tolist() == [found.median] * 10
+    alarmed[190:260] = True
+    expected = found.expected_range(column, alarmed, rows)
+    assert expected.expected.tolist() == [7.0] * 10
+    bounds = 7.0 + found.below, 7.0 + found.above
+    assert (expected.low[0], expected.high[0]) == bounds
+    expected = found.expected_range(column, alarmed, rows, follows_shifts=False)
+    assert expected.expected.tolist() == [found.median] * 10
+    # nor is anything but the level of training where no row is normal
+    expected = found.expected_range(column, np.ones(400, dtype=bool), rows)
+    assert expected.expected.tolist() == [found.median] * 10
 
 
 def test_an_entity_never_seen_may_be_anything_that_was_seen() -> None:

@@ -11,8 +11,10 @@ from reproduce.cases.departures import KINDS as PLANTED
 from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import ChannelProfile
-from subadjacent.decision.departure import MAX_SPIKE_ROWS, Departure, depart, min_stuck_rows
+from subadjacent.decision.departure import Departure, depart, min_stuck_rows
+from subadjacent.decision.jumps import MAX_SPIKE_ROWS
 from subadjacent.decision.kinds import (
+    ABRUPT_CHANGE,
     KINDS,
     MAX_NORMAL_RUN,
     MIN_STUCK_ROWS,
@@ -66,7 +68,7 @@ def changed(column: np.ndarray, rows: slice, values: object) -> np.ndarray:
 
 
 def test_the_kinds_that_plants_have_are_the_kinds_there_are() -> None:
-    assert {*PLANTED, RETURN, UNUSUAL} == set(KINDS)
+    assert {*PLANTED, ABRUPT_CHANGE, RETURN, UNUSUAL} == set(KINDS)
 
 
 def test_a_spike_is_short_and_its_row_and_what_is_usual_there_are_told() -> None:
@@ -264,13 +266,13 @@ def test_a_departure_begins_and_ends_with_rows_that_are_out_by_hand() -> None:
     # a single row beside it is chance
     column[TRAIN + FIRST - 10] = column[TRAIN + LAST + 10] = 9.0
     found = told(column)
-    assert (found.onset, found.end, found.is_out) == (FIRST + 10, LAST - 16, True)
+    assert (found.onset, found.end, found.is_visible) == (FIRST + 10, LAST - 16, True)
     # unless there is no other; no value of uniform noise is out
     uniform = np.random.default_rng(0).uniform(size=TRAIN + TEST)
     single = told(changed(uniform, slice(FIRST + 7, FIRST + 8), 30.0))
-    assert (single.onset, single.end, single.is_out) == (FIRST + 7, FIRST + 7, True)
+    assert (single.onset, single.end, single.is_visible) == (FIRST + 7, FIRST + 7, True)
     none = told(uniform)
-    assert (none.onset, none.end, none.is_out) == (FIRST, LAST - 1, False)
+    assert (none.onset, none.end, none.is_visible) == (FIRST, LAST - 1, False)
 
 
 @pytest.mark.parametrize("kind", ["spike", "out of range", "drift", "unusual shape"])

@@ -45,6 +45,7 @@ TRIPS = Facts(
     at_this_time=True,
     lasted="3 h",
     size=3.14,
+    most=1.2,
     partner="fares",
     view="shape",
 )
@@ -56,6 +57,7 @@ def test_the_sentence_of_each_kind_by_hand() -> None:
     steps = "than expected: its steps were 3.1 times the normal size"
     assert {kind: sentence("trips", kind, TRIPS) for kind in KINDS} == {
         "spike": f"trips jumped to 39,200, {expected}",
+        "abrupt change": "trips jumped by 3.1, expected at most 1.2 from row to row",
         "out of range": f"trips rose to 39,200, {expected}",
         "level shift (permanent)": f"trips shifted up to 39,200 permanently, {expected}",
         "return": f"trips returned to its former level: 39,200, {expected}",
@@ -114,12 +116,28 @@ def test_without_a_cycle_nothing_is_said_of_the_time() -> None:
 
 
 def test_a_value_within_its_range_is_not_compared_with_it() -> None:
-    within = PLAIN._replace(values=[1.5], size=-3.2)
+    within = PLAIN._replace(values=[1.5], size=-3.2, most=0.5)
     assert [sentence("x", kind, within) for kind in ("unusual", "unusual shape", "spike")] == [
-        "x was unlike anything in training",
+        "x stayed within its expected range, but was unlike anything in training",
         "x had an unusual shape: it departed -3.2 times as far as normal",
-        "x dropped by 3.200",
+        "x dropped by 3.20, expected at most 0.50 from row to row",
     ]
+    change = within._replace(within="20 min")
+    told = "x fell by 3.20 within 20 min, expected at most 0.50"
+    assert sentence("x", "abrupt change", change) == told
+
+
+def test_a_return_is_told_by_the_level_that_it_leaves_or_by_the_time_of_a_cycle() -> None:
+    back = PLAIN._replace(before=8.0)
+    assert sentence("x", "return", back) == "x returned from 8.0 to its former level of 5.0"
+    in_cycle = back._replace(at_this_time=True)
+    told = "x returned to its former level: 5.0, expected 1.0 to 2.0 for this time"
+    assert sentence("x", "return", in_cycle) == told
+
+
+def test_steps_of_more_than_a_hundred_times_the_normal_size_are_told_as_such() -> None:
+    noisy = PLAIN._replace(size=240.0)
+    assert sentence("x", "higher variance", noisy).endswith("were over 100 times the normal size")
 
 
 def test_whole_numbers_are_told_as_such() -> None:
@@ -137,7 +155,7 @@ def test_the_quoted_value_is_outside_the_quoted_range(
     high = low + width
     facts = Facts(values=[value], expected=(low + high) / 2, low=low, high=high)
     told = sentence("x", "unusual", facts)
-    if "expected" not in told:
+    if ", expected" not in told:
         assert low <= value <= high
         return
     quoted, bounds = told.removeprefix("x was unlike anything in training: ").split(", expected ")

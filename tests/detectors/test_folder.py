@@ -285,7 +285,7 @@ def test_the_threshold_may_be_edited_by_hand(folder: Path) -> None:
 
 
 SENSELESS: list[tuple[str, Any, str]] = [
-    ("channels", ["channel_0", "channel_1", "channel_2"], r"of shape \(1, 188, 3\)"),
+    ("channels", ["channel_0", "channel_1", "channel_2"], r"of shape \(1, 197, 3\)"),
     ("channels", ["channel_0", "channel_0", "channel_1", "channel_2"], "channels"),
     ("channels", ["a", "b", "c", 4], "channels"),
     ("channels", "abcd", "channels"),

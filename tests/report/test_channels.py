@@ -21,8 +21,9 @@ from subadjacent.report.timeline import timelines
 # of a channel without a cycle: expected is the level before, from 1 below it to 2 above
 STEADY = ChannelProfile(
     median=5.0, low=3.0, high=8.0, minimum=0.0, maximum=9.0, floor=-1e9,
-    ceiling=1e9, decimals=-1, cycle=0, memory=6, below=-1.0, above=2.0, error=1.0,
-    min_step=0.1, median_step=0.2, max_step=0.3, max_run=1, partner=-1, slope=0, partner_error=1.0,
+    ceiling=1e9, decimals=-1, cycle=0, memory=6, below=-1.0, above=2.0, below_drift=0.0,
+    above_drift=0.0, error=1.0, min_step=0.1, median_step=0.2, max_step=0.3, max_run=1, partner=-1,
+    slope=0, partner_error=1.0, partner_below=-1.0, partner_above=1.0, max_changes=(1.0,) * 5,
 )  # fmt: skip
 LEVEL = 1e6 / 3
 
@@ -31,7 +32,7 @@ def explainer(values: np.ndarray, starts: tuple[int, ...] = (0,)) -> Explainer:
     rows = len(values)
     series = TrainSeries(values[:, None], starts=starts)
     evidence = Evidence(np.zeros(rows), np.zeros((rows, 1)), None, {})
-    habits = BaselineProfiles(np.array(STEADY[:-1], dtype=float)[:, None])
+    habits = BaselineProfiles(np.array([*STEADY[:-2], *STEADY.max_changes])[:, None])
     return Explainer.of(series, evidence, habits, np.zeros(rows, dtype=bool))
 
 
@@ -136,7 +137,7 @@ def test_there_are_no_more_charts_than_places() -> None:
     names = [f"n{number}" for number in range(10)]
     series = TrainSeries(np.ones((20, 10)), channels=tuple(names))
     causes = [
-        cause(name, 1, 1.0, partner=names[number + 5]) for number, name in enumerate(names[:5])
+        cause(name, 1, 9.0, partner=names[number + 5]) for number, name in enumerate(names[:5])
     ]
     assert len(charts_of(row_of(*causes), series)) == MAX_CHANNELS == 8
 

@@ -163,13 +163,15 @@ class Explainer:
         for number, departure in departures.items():
             if not begin <= departure.row <= end:
                 # not in these rows
-                departure = self._departure(number, (begin, end + 1), permanent=permanent)
+                departure = self._departure(
+                    number, (begin, end + 1), permanent=permanent, narrows=False
+                )
                 causes[number] = self._cause(number, departure, means, view)
-                if not begin <= departure.row <= end:
-                    del causes[number]
         return Explanation(tuple(causes.values()), begin, end)
 
-    def _departure(self, channel: int, event: tuple[int, int], *, permanent: bool) -> Departure:
+    def _departure(
+        self, channel: int, event: tuple[int, int], *, permanent: bool, narrows: bool = True
+    ) -> Departure:
         """A channel's departure in an event, half-open; rows are the series' own."""
         series, (first, last) = self.series, event
         start, stop = next(bounds for bounds in series.segments if first < bounds[1])
@@ -191,7 +193,7 @@ class Explainer:
             if channel_event.profile.partner < 0
             else event_of(int(channel_event.profile.partner))
         )
-        return depart(channel_event, partner).later(start)
+        return depart(channel_event, partner, narrows=narrows).later(start)
 
     def _cause(
         self, channel: int, departure: Departure, means: NDArray[Any], view: str | None

@@ -61,6 +61,9 @@ MIN_OUT_ROWS = 5
 # a row departs if it is out of range by this share of the most
 MIN_OUT_SHARE = 0.1
 
+# and far out by this share of the width of its range
+MIN_FAR = 0.05
+
 # a departure begins where this many of this many rows in a row are out: a single one is chance
 ONSET_ROWS, ONSET_WITHIN = 3, 5
 
@@ -125,19 +128,29 @@ class Departure:
         )
 
 
-def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departure:
-    """How a channel departed in an event; ``partner`` is its partner channel."""
+def depart(
+    event: ChannelEvent, partner: ChannelEvent | None = None, *, narrows: bool = True
+) -> Departure:
+    """How a channel departed in an event; ``partner`` is its partner channel.
+
+    Its rows are those of the event if it does not narrow, else those where the channel departs.
+    """
     chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
     signs = _Signs.of(event, chart)
     given, jump, kind = None, None, _silent_kind(event, signs)
     if kind is None:
-        event = _narrowed(event, chart)
-        chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
-        signs = _Signs.of(event, chart)
+        # a ramp begins before it is out of range
+        fit = LevelFit.of(event, chart)
+        if narrows:
+            event = _narrowed(event, chart)
+            chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
+            signs = _Signs.of(event, chart)
         if partner is not None:
-            given = chart.given(event, replace(partner, first=event.first, last=event.last))
+            given = chart.given(
+                event, replace(partner, first=event.first, last=event.last, before=event.before)
+            )
         jump = Jump.of(event, chart, given)
-        kind = _kind(event, chart, signs, given, jump)
+        kind = _kind(event, chart, signs, given, jump, fit)
     if kind == DECOUPLED and given is not None:
         chart = given
     jump = jump if kind in (SPIKE, ABRUPT_CHANGE) else None
@@ -148,6 +161,8 @@ def depart(event: ChannelEvent, partner: ChannelEvent | None = None) -> Departur
         turns = [jump.row]
     elif jump is not None:
         turns = chart.turns(slice(jump.start, jump.stop), kind)
+    if not narrows and not all(event.here.start <= turn < event.here.stop for turn in turns):
+        turns = chart.turns(event.here, kind)
     row = max(turns, key=chart.distance)
     rows = _rows(event, chart, signs, kind) if jump is None else slice(jump.start, jump.stop)
     is_visible = rows is not None
@@ -182,11 +197,13 @@ def _narrowed(event: ChannelEvent, chart: ChannelChart) -> ChannelEvent:
     Scores are averages over rows, and stand out in more of them.
     """
     rows = _out(event, chart)
-    beyond = chart.beyond[rows] if rows is not None else np.empty(0)
+    if rows is None:
+        return event
+    beyond = chart.beyond[rows]
     if np.count_nonzero(beyond) < max(MIN_OUT_ROWS, MIN_PAST_SHARE * len(beyond)):
         return event
     start = event.rows.start
-    return replace(event, first=start + rows.start, last=start + rows.stop)
+    return replace(event, first=start + rows.start, last=start + rows.stop, before=rows.start)
 
 
 def _rows(event: ChannelEvent, chart: ChannelChart, signs: _Signs, kind: str) -> slice | None:
@@ -199,7 +216,7 @@ def _rows(event: ChannelEvent, chart: ChannelChart, signs: _Signs, kind: str) ->
         return slice(first, first + signs.run)
     if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
         return signs.varied
-    return _out(event, chart)
+    return None if kind == UNUSUAL else _out(event, chart)
 
 
 def _out(event: ChannelEvent, chart: ChannelChart) -> slice | None:
@@ -289,6 +306,7 @@ def _kind(
     signs: _Signs,
     given: ChannelChart | None,
     jump: Jump | None,
+    fit: LevelFit,
 ) -> str:
     profile, lasted = event.profile, event.last - event.first
     if jump is not None and jump.is_spike:
@@ -307,7 +325,6 @@ def _kind(
     within = profile.cycle > 0 and signs.past < MIN_OUT_ROWS
     is_past = signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
     least = CLEARLY if varies_more or within else MIN_EXPLAINED
-    fit = LevelFit.of(event, chart)
     is_out = bool(chart.beyond[event.here].any())
     # noise, too, may be beyond all that was seen, and mostly on one side
     is_move = fit.explained > least or (is_past and not varies_more)
@@ -328,9 +345,16 @@ def _kind(
         return LOWER_VARIANCE
     if lasted >= MIN_SHAPE_ROWS and signs.out >= MIN_OUT_ROWS and fit.explained <= CLEARLY:
         return UNUSUAL_SHAPE
-    if is_out:
+    if is_out and _is_far(event, chart):
         return OUT_OF_RANGE
     return UNUSUAL if jump is None else ABRUPT_CHANGE
+
+
+def _is_far(event: ChannelEvent, chart: ChannelChart) -> bool:
+    """Whether a row of the event is out of its range by more than an eye overlooks."""
+    beyond = np.abs(chart.beyond[event.here])
+    width = (chart.range.high - chart.range.low)[event.here]
+    return bool((beyond > MIN_FAR * width).any())
 
 
 def _move(event: ChannelEvent, signs: _Signs, fit: LevelFit) -> str:

@@ -76,6 +76,8 @@ class ChannelEvent:
         Rows of the segment where it is missing for long, if there are any.
     permanent
         Whether the series is known not to come back from the event.
+    before
+        Rows before the event that are examined at least.
     """
 
     column: NDArray[Any]
@@ -85,11 +87,12 @@ class ChannelEvent:
     last: int
     missing: NDArray[np.bool_] | None = None
     permanent: bool = False
+    before: int = ROWS_BESIDE
 
     @property
     def rows(self) -> slice:
-        """The examined rows: as many before the event as it has."""
-        before = min(max(self.last - self.first, ROWS_BESIDE), ROWS_BEFORE)
+        """The examined rows: as many before the event as it has, or more."""
+        before = max(min(self.last - self.first, ROWS_BEFORE), self.before)
         return slice(max(self.first - before, 0), min(self.last + ROWS_AFTER, len(self.column)))
 
     @property
