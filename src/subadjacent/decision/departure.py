@@ -202,8 +202,10 @@ def _narrowed(event: ChannelEvent, chart: ChannelChart) -> ChannelEvent:
     beyond = chart.beyond[rows]
     if np.count_nonzero(beyond) < max(MIN_OUT_ROWS, MIN_PAST_SHARE * len(beyond)):
         return event
-    start = event.rows.start
-    return replace(event, first=start + rows.start, last=start + rows.stop, before=rows.start)
+    first = event.rows.start + rows.start
+    # rows after it tell whether it lasts
+    last = max(min(event.rows.start + rows.stop, event.last), first + 1)
+    return replace(event, first=first, last=last, before=rows.start)
 
 
 def _rows(event: ChannelEvent, chart: ChannelChart, signs: _Signs, kind: str) -> slice | None:
