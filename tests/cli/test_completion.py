@@ -54,18 +54,19 @@ def test_bash_offers_the_names_of_detectors(home: Path) -> None:
     assert told.stdout.splitlines() == OFFERED
 
 
-def test_completion_imports_nothing_heavy(home: Path) -> None:
-    told = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "subadjacent"],
-        env=environment(
-            home, _SUBADJACENT_COMPLETE="complete_bash", COMP_WORDS=LINE, COMP_CWORD="4"
-        ),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=GENEROUS,
-    )
-    assert told.stdout.split() == OFFERED
-    imported = {line.split("|")[-1].strip().partition(".")[0] for line in told.stderr.splitlines()}
-    assert "typer" in imported
-    assert not HEAVY & imported
+def test_neither_completion_nor_help_imports_anything_heavy(home: Path) -> None:
+    completing = {"_SUBADJACENT_COMPLETE": "complete_bash", "COMP_WORDS": LINE, "COMP_CWORD": "4"}
+    for arguments, more, shown in (((), completing, OFFERED), (("--help",), {}, ["detect"])):
+        told = subprocess.run(
+            [sys.executable, "-X", "importtime", "-m", "subadjacent", *arguments],
+            env=environment(home, **more),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=GENEROUS,
+        )
+        assert set(shown) <= set(told.stdout.split())
+        lines = told.stderr.splitlines()
+        imported = {line.split("|")[-1].strip().partition(".")[0] for line in lines}
+        assert "typer" in imported
+        assert not HEAVY & imported

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
 import json
 import logging
-import os
-import pty
-import struct
 import subprocess
-import termios
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from cli.terminal import shown
 from running import COMMAND
 from subadjacent.cli.alarm_table import MAX_WARNINGS, print_warnings
 from subadjacent.cli.held_warnings import held_warnings
@@ -36,33 +32,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.write_parquet(folder / "long.parquet")
     subprocess.run([COMMAND, "detect", "long.parquet"], cwd=folder, check=True)
     return folder
-
-
-def shown(folder: Path, *arguments: str, columns: int = 100, **environment: str) -> str:
-    """Run the command with standard output and error on a terminal of so many columns."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    # a size that the environment names would win
-    others = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    process = subprocess.Popen(
-        [COMMAND, *arguments],
-        cwd=folder, stdin=follower, stdout=follower, stderr=follower,
-        env={**others, "TERM": "xterm-256color", **environment},
-    )  # fmt: skip
-    os.close(follower)
-    text = b""
-    while piece := _read(leader):
-        text += piece
-    os.close(leader)
-    assert process.wait() == 0, text
-    return text.decode().replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:
-        return b""
 
 
 def test_a_person_gets_a_table_and_a_program_json(found: Path) -> None:
