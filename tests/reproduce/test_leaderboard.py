@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
 from committed import RESULTS
 from reproduce.methods import METHODS, RIVALS
@@ -70,14 +69,10 @@ def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: P
     assert table.rows[1][1][0].missing == "not run"
 
 
-@pytest.fixture(scope="module")
-def figure(results: Results) -> Figure:
-    return leaderboard_figure.draw(results, BOTH)
-
-
 def test_the_picture_names_every_row_and_marks_controls_and_the_random_score(
-    figure: Figure,
+    results: Results,
 ) -> None:
+    figure = leaderboard_figure.draw(results, BOTH)
     ranked = sorted(VARIANTS, key=VARIANTS.index, reverse=True)
     first = figure.axes[0]
     assert [one.get_text() for one in first.get_yticklabels()] == [label_of(one) for one in ranked]
@@ -94,34 +89,21 @@ def test_the_picture_names_every_row_and_marks_controls_and_the_random_score(
     assert hollow == controls
 
 
-# ---- the words around the tables
-
-
-def far(results: Results) -> dict[str, tuple[str, str]]:
-    """Where a system is far from the paper and why, by its name."""
-    text = leaderboard_words.far_from_the_paper(results, BOTH)
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return {name: (where, why) for name, where, why in rows[1:]}
-
-
-def published_rows(folder: Path, values: dict[str, float], dataset: str = "msl") -> Results:
-    """Point-adjusted F1 of some systems, in percent."""
-    found = Results(folder)
-    for variant in VARIANTS:
-        if variant.label in values:
-            for run in seeds(variant, dataset, PUBLISHED, BOTH):
-                found.add(run, {"oracle_point_adjusted_f1": values[variant.label] / 100})
-    return found
-
-
 def test_a_system_ten_points_from_its_printed_number_is_named_with_the_reason(
     tmp_path: Path,
 ) -> None:
+    found = Results(tmp_path)
     # the paper prints 91.1 for USAD on MSL, 93.7 for THOC and 70.1 for DAGMM
-    found = published_rows(tmp_path, {"USAD": 81.2, "THOC": 83.7, "DAGMM": 80.2})
-    assert set(far(found)) == {"THOC", "DAGMM"}
-    assert far(found)["THOC"] == ("MSL 83.7 (93.7)", leaderboard_words.REASONS["THOC"])
+    values = {"USAD": 81.2, "THOC": 83.7, "DAGMM": 80.2}
+    for variant in VARIANTS:
+        if variant.label in values:
+            for run in seeds(variant, "msl", PUBLISHED, BOTH):
+                found.add(run, {"oracle_point_adjusted_f1": values[variant.label] / 100})
     text = leaderboard_words.far_from_the_paper(found, BOTH)
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    far = {name: told for name, *told in lines[1:]}
+    assert far.keys() == {"THOC", "DAGMM"}
+    assert far["THOC"] == ["MSL 83.7 (93.7)", leaderboard_words.REASONS["THOC"]]
     assert "is 10 points or more from" in text
     assert "A random score has" not in text
 
