@@ -181,7 +181,7 @@ def test_settings_show_what_auto_came_to_and_versions_what_is_installed(
     told = words.settings(named)
     assert told["detector"] == "SubAdjacentDetector"
     assert told["near"] == "5"
-    rate = "auto: about one false alarm in three times the rows fitted on"
+    rate = "auto: about one false alarm in twice the rows fitted on"
     assert told["contamination"] == rate
     each = f"{named.threshold_:.6g} for all series together; each has its own"
     assert told["threshold"] == each

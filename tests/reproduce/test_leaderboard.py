@@ -18,7 +18,6 @@ from reproduce.tables.leaderboard import (
     VARIANTS,
     label_of,
     published_cell,
-    seeds,
 )
 from reproduce.tables.main_results import OTHERS, PAPERS_RIVALS
 
@@ -31,7 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     found = Results(tmp_path_factory.mktemp("results"))
     for number, variant in enumerate(VARIANTS):
         for more, dataset in enumerate(BOTH.datasets):
-            for run in seeds(variant, dataset, CLEAN, BOTH):
+            for run in variant.runs(dataset, CLEAN, BOTH):
                 found.add(
                     run,
                     {
@@ -42,7 +41,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
                     },
                 )
             if PUBLISHED in variant.protocols:
-                for run in seeds(variant, dataset, PUBLISHED, BOTH):
+                for run in variant.runs(dataset, PUBLISHED, BOTH):
                     found.add(run, {"oracle_point_adjusted_f1": 0.9 + number / 1000})
     return found
 
@@ -59,9 +58,9 @@ def test_every_system_of_the_registry_has_a_row() -> None:
 def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: Path) -> None:
     results = Results(tmp_path)
     for variant in VARIANTS[:2]:
-        for run in seeds(variant, "msl", CLEAN, BOTH):
+        for run in variant.runs("msl", CLEAN, BOTH):
             results.add(run, {"vus_pr_tsb_ad": 0.5})
-    for run in seeds(VARIANTS[0], "nips-ts", CLEAN, BOTH):
+    for run in VARIANTS[0].runs("nips-ts", CLEAN, BOTH):
         results.add(run, {"vus_pr_tsb_ad": 0.1})
     table = TABLE.result_tables(results, BOTH)[0]
     assert table.rows[0][0] == label_of(VARIANTS[0])
@@ -97,7 +96,7 @@ def test_a_system_ten_points_from_its_printed_number_is_named_with_the_reason(
     values = {"USAD": 81.2, "THOC": 83.7, "DAGMM": 80.2}
     for variant in VARIANTS:
         if variant.label in values:
-            for run in seeds(variant, "msl", PUBLISHED, BOTH):
+            for run in variant.runs("msl", PUBLISHED, BOTH):
                 found.add(run, {"oracle_point_adjusted_f1": values[variant.label] / 100})
     text = leaderboard_words.far_from_the_paper(found, BOTH)
     lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]

@@ -30,7 +30,7 @@ def test_what_is_added_is_there_for_the_next_reader(tmp_path: Path) -> None:
 
 def test_a_row_replaces_an_older_one_of_its_run_and_none_of_another_writer(tmp_path: Path) -> None:
     # what a kill left behind is no row, and is written over
-    (tmp_path / ".random.csv.unfinished").write_text("key,det")
+    (tmp_path / ".random.csv.0123abcd").write_text("key,det")
     one, two = Results(tmp_path), Results(tmp_path)
     assert len(one) == 0
     one.add(RUN, {"f1": 0.5})

@@ -8,7 +8,6 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from subadjacent.cli.output import tell
 from subadjacent.showing import visible
 
 if TYPE_CHECKING:
@@ -87,9 +86,3 @@ class Bar:
             # nothing more may come for long: show the stage by itself
             self.wait()
         self.update(progress.done, progress.total or None, in_words(progress), what=progress.stage)
-
-
-def say(text: str, *, quiet: bool = False) -> None:
-    """A remark for people, on standard error."""
-    if not quiet:
-        tell(text)
