@@ -33,7 +33,7 @@ class Engine(StrEnum):
 
 
 def checked(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A callback that refuses as bad usage what a check of the library refuses."""
+    """An option callback that reports a value refused by ``check`` as bad usage."""
 
     def callback(value: Any) -> Any:
         if value is not None:

@@ -58,7 +58,7 @@ def write_nowhere() -> None:
 
 
 def print_lines(documents: Iterable[str]) -> None:
-    """JSON documents, one a line of standard output, which are there at once."""
+    """Write JSON documents to standard output, one per line, without delay."""
     text = "".join(f"{document}\n" for document in documents)
     if text:
         sys.stdout.write(in_json(text))

@@ -41,7 +41,7 @@ class Bar:
             self._bar.stop()  # type: ignore[attr-defined]  # rich is imported only when needed
 
     def wait(self) -> None:
-        """Show that work goes on whose progress is not known."""
+        """Show an indeterminate bar: the progress of this work is not known."""
         if self._timer is not None:
             self._timer.cancel()
         if not self._silent:
@@ -52,7 +52,7 @@ class Bar:
     def update(
         self, done: float, total: float | None, remark: str = "", what: str | None = None
     ) -> None:
-        """Show the progress, and of what if that has changed."""
+        """Show the progress; ``what`` names a new stage."""
         self._what = visible(what or self._what)
         remark = visible(remark)
         if self._silent or time.monotonic() - self._started < PATIENCE:

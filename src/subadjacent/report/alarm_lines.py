@@ -17,7 +17,7 @@ from subadjacent.showing import on_one_line
 MAX_LINES = 30
 """Kinds of alarms that are shown at once, the worst ones."""
 MIN_SENTENCE, WIDTH = 40, 120
-"""Characters of a sentence that a table of text has at least, and of a line without a terminal."""
+"""Smallest width of a sentence in a text table, and width of a line without a terminal."""
 HEADS = ("when", "lasted", "severity", "what happened")
 
 STYLE = "text-align: left; vertical-align: top"
