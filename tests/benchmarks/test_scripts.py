@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, Load, Run, page_with, rows_of
 from reproduce.cases.streams import LiveStream, live_stream
+from running import call
 
 pytestmark = pytest.mark.sweep
 
@@ -196,9 +196,7 @@ def test_kills_are_counted_by_part(tmp_path: Path) -> None:
     found = tmp_path / "kills.csv"
     small = ["--saves", "3", "--detects", "1", "--savers", "2", "--readers", "1"]
     # a process of its own: it forks, and this one has threads
-    subprocess.run(
-        [sys.executable, FOLDER / "kills.py", *small, "--output", found], check=True, timeout=600
-    )
+    call([sys.executable, FOLDER / "kills.py", *small, "--output", found], tmp_path)
     rows = rows_of(found)
     assert len(rows) == 5
     for row in rows:
@@ -283,12 +281,8 @@ def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) ->
     small = ["--rows", "20", "--entities", "3", "--entity-rows", "10", "--channels", "2"]
     small += ["--warm-up", "10", "--cpu"]
     # a process of its own: it starts others, which import it by its name
-    said = subprocess.run(
-        [sys.executable, FOLDER / "streaming.py", *small, "--write", report],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=600,
+    said = call(
+        [sys.executable, FOLDER / "streaming.py", *small, "--write", report], tmp_path
     ).stdout
     assert report.read_text() + "\n" == said
     for model in ("no model", "a model"):
@@ -316,8 +310,7 @@ def test_what_ray_costs(tmp_path: Path) -> None:
     report = tmp_path / "cluster.md"
     words = ["--fits", "4", "--tasks", "20", "--workers", "1"]
     # in a process of its own, as it is run: Ray's workers import what they call by its name
-    script = [sys.executable, str(FOLDER / "cluster.py"), *words, "--write", str(report)]
-    subprocess.run(script, check=True, capture_output=True)
+    call([sys.executable, FOLDER / "cluster.py", *words, "--write", report], tmp_path)
     text = report.read_text(encoding="utf-8")
     assert "| efficiency, 1 to 1 workers | 1.00 |" in text
     assert "| a task that does nothing |" in text

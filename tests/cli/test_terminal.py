@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +11,7 @@ import polars as pl
 import pytest
 
 from cli.terminal import shown
-from running import COMMAND
+from running import json_lines, process_runner
 from subadjacent.cli.alarm_table import MAX_WARNINGS, print_warnings
 from subadjacent.cli.held_warnings import held_warnings
 
@@ -30,7 +28,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
     values[700:703, 0] += 40
     frame = pl.DataFrame({f"{LONG}\x1b[2J": values[:, 0], "still": 1.0, "flow": values[:, 1]})
     frame.write_parquet(folder / "long.parquet")
-    subprocess.run([COMMAND, "detect", "long.parquet"], cwd=folder, check=True)
+    process_runner(folder)("detect", "long.parquet")
     return folder
 
 
@@ -46,11 +44,8 @@ def test_a_person_gets_a_table_and_a_program_json(found: Path) -> None:
     assert "jumped to 4" in text
     assert "\x1b[2J" not in text
     assert shown(found, *alarms, "--format", "csv").startswith("start,end,peak,")
-    piped = subprocess.run([COMMAND, *alarms], cwd=found, capture_output=True, text=True)
-    assert json.loads(piped.stdout.splitlines()[0])["number"] == 1
-    table = subprocess.run(
-        [COMMAND, *alarms, "--format", "table"], cwd=found, capture_output=True, text=True
-    )
+    assert json_lines(process_runner(found)(*alarms).stdout)[0]["number"] == 1
+    table = process_runner(found)(*alarms, "--format", "table")
     assert "rows 700 to 702" in table.stdout
     assert "\x1b" not in table.stdout + table.stderr
 

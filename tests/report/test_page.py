@@ -30,7 +30,6 @@ from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segme
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
-from subadjacent.rivals.base import RivalDetector
 from subadjacent.runtime import Progress
 
 
@@ -393,15 +392,6 @@ def test_attention_is_that_of_the_worst_row(attentive: AttentiveDetector, plant:
     assert (looked["at"], looked["until"]) == (0, 5)
 
 
-# what each detector shows between the data and the severity
-SHOWN = {
-    "default": [
-        *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "State", "Shape"),
-        *("Against other channels", "All channels together"),
-    ],
-    "sub-adjacent-transformer": ["Error", "Contribution", "Row score"],
-    "anomaly-transformer": ["Error", "Contribution", "Row score"],
-}
 QUICK = ("default", "sub-adjacent-transformer", "lof")
 CHEAP = {"window": 20, "near": 2, "far": 5, "epochs": 2, "stride": 8, "size": "tiny"}
 
@@ -418,14 +408,9 @@ def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
     # some of them find nothing at the threshold that they choose
     detector.threshold_ = float(np.quantile(found.scores, 0.98))
     text = page(detector, detector.assess(plant.test), title="")
-    drawn = panels(text)
-    if isinstance(detector, RivalDetector):
-        # what else a network tells stands between
-        assert drawn[0] == "Error"
-        assert drawn[drawn.index("Row score") :][:2] == ["Row score", "Severity"]
-    else:
-        shown = [*SHOWN.get(name, []), "Severity"]
-        assert drawn[: len(shown)] == shown
+    titles = [one.title for one in panels_of(found)]
+    assert panels(text)[: len(titles)] == titles
+    assert titles[-1] == "Severity"
     network = "epochs" in known
     attentive = isinstance(getattr(detector, "network_", None), Attentive)
     assert ('id="attention-title"' in text) == attentive
