@@ -76,9 +76,11 @@ def test_round_times_and_numbers_stand_below_the_rows(plant: Plant) -> None:
     # rows are 5 minutes apart: 2026-01-01 00:00 to 16:35
     times = pd.date_range("2026-01-01", periods=200, freq="5min")
     clock = ["Jan-01", "03:00", "06:00", "09:00", "12:00", "15:00"]
+    minutes = pd.date_range("2026-01-01", periods=200, freq="1min")
     numbers = ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25", "1.50"]
     for index, texts, day, second in (
         (times, clock, "2026-Jan-01", 36),
+        (minutes, ["Jan-01", "01:00", "02:00", "03:00"], "2026-Jan-01", 60),
         (np.arange(200) * 0.008, numbers, "", 31.25),
     ):
         frame = pd.DataFrame(plant.test[:200], index=index).add_prefix("channel ")

@@ -36,7 +36,7 @@ STRIP = 0.93
 HAIRLINE = 0.8  # points, around marks: those of a few rows would be too narrow to be seen
 LABEL_WIDTH = 14  # letters
 BINS = 2_000  # more than an image has columns
-MAX_TICKS = 7  # times that have room below an image
+MIN_TICKS, MAX_TICKS = 3, 7  # times below an image; more have no room
 STYLE: dict[Any, Any] = {
     "axes.formatter.useoffset": False,
     "axes.spines.right": False,
@@ -196,7 +196,8 @@ def _name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
     if times.kind == "time":
         calendar: Any = dates  # it has no types
         places = calendar.date2num(places.astype("datetime64[ms]"))
-        locator = calendar.AutoDateLocator(maxticks=MAX_TICKS)
+        # from three on, so that every span has round times that are no more than the most
+        locator = calendar.AutoDateLocator(minticks=MIN_TICKS, maxticks=MAX_TICKS)
         formatter = calendar.ConciseDateFormatter(locator)
     first, last = places[shown.start], places[shown.stop - 1]
     ends = calendar.num2date([first, last]) if times.kind == "time" else (first, last)
