@@ -2,8 +2,8 @@
 
     python benchmarks/live.py --output benchmarks/reports/live.csv --page docs/streaming.md
 
-On generated streams (`reproduce/cases/streams.py`) and on the test rows of MSL, SMAP and SMD, row by
-row, without a look at later ones. A detector begins with the rows that are not assessed: of a
+On generated streams (`reproduce/cases/streams.py`) and on the test rows of MSL, SMAP and SMD, row
+by row, without a look at later ones. A detector begins with the rows that are not assessed: of a
 stream its first 15 %, 750 at most, of a set the training rows. Detectors that learn learn from
 them, others are fitted on them. Groups and detectors in the output that are not measured this time
 stay there.
