@@ -2,14 +2,14 @@
 
     python benchmarks/live.py --output benchmarks/reports/live.csv --page docs/streaming.md
 
-On generated streams (`data/cases/streams.py`) and on the test rows of MSL, SMAP and SMD, one row
-after the other, none looked at before its time. A detector begins with the rows that are not
-judged: of a stream its first 15 %, 750 at most, of a set the training rows. Detectors that learn
-are led through them, others are fitted on them. Groups and detectors that the output has already,
-and that are not measured this time, stay there.
+On generated streams (`reproduce/cases/streams.py`) and on the test rows of MSL, SMAP and SMD, row
+by row, without a look at later ones. A detector begins with the rows that are not assessed: of a
+stream its first 15 %, 750 at most, of a set the training rows. Detectors that learn learn from
+them, others are fitted on them. Groups and detectors in the output that are not measured this time
+stay there.
 
-``--kept-back`` measures the kinds and seeds that were kept back in place of the streams and sets:
-once, when nothing will be decided any more.
+``--kept-back`` measures the kinds and seeds kept back for a final measurement instead of the
+streams and sets: once, when everything is decided.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python benchmarks/lookahead.py --output lookahead.csv --page docs/streaming.md
 
-By the clean protocol of the experiments: fitted on training rows, no label anywhere. Average
+By the clean protocol (reproduce/README.md): fitted on training rows, no label anywhere. Average
 precision and VUS-PR (TSB-AD's variant, buffer of 100 rows) are means over the entities of a set;
 alarms of all entities are counted together. What the output has already is not measured again.
 """

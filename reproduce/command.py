@@ -15,8 +15,8 @@ import typer
 
 from reproduce.data_command import Root
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_text
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import print_text, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.errors import SubAdjacentError
 from subadjacent.workflow.writing import whole_file, write_text
 
@@ -126,7 +126,7 @@ def reproduce(
             )
         plan = make_plan(what, selection, rows, root, run=not no_run)
         if plan.lacking:
-            say(f"neither data nor rows are there for {', '.join(plan.lacking)}", quiet=quiet)
+            tell(f"neither data nor rows are there for {', '.join(plan.lacking)}", quiet=quiet)
         failed = []
         if not no_run:
             # torch is needed from here on, and not before
@@ -139,7 +139,7 @@ def reproduce(
         folder = output or Path("reproduced", *(["quick"] if quick else []))
         _render(plan, rows, folder, page)
     for reason in failed:
-        say(f"failed: {reason}")
+        tell(f"failed: {reason}")
     if failed:
         raise typer.Exit(1)
 
@@ -160,7 +160,7 @@ def _make(plan: Plan, rows: Results, place: RunContext, *, quiet: bool) -> list[
     from reproduce.progress import RunProgress
     from reproduce.runner import make
 
-    say(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
+    tell(f"{len(plan.runs)} runs to make, {plan.there} are there", quiet=quiet)
     with Bar("running", quiet=quiet) as bar:
         watch = RunProgress(bar, quiet=quiet)
         steps = make(plan.runs, rows, place, watch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -69,6 +69,27 @@ class Cell:
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else math.nan
 
 
+def cell_of(
+    runs: Iterable[Run],
+    results: Results,
+    metric: str,
+    *,
+    unit: float = PERCENT,
+    paper: float | None = None,
+    missing: str = NOT_RUN,
+    digits: int = 1,
+) -> Cell:
+    """A metric of some runs, times ``unit``; ``missing`` says why there is none."""
+    by_run = (results.value(run, metric) for run in runs)
+    values = tuple(unit * value for value in by_run if value is not None)
+    return Cell(values, paper, "" if values else missing, digits)
+
+
+def why_empty(dataset: str, selection: Selection) -> str:
+    """Why a cell of a dataset has no value: it is not at hand, or the run was not made."""
+    return NOT_RUN if dataset in selection.datasets else NOT_HERE
+
+
 @dataclass(frozen=True, slots=True)
 class ResultTable:
     """Rows and columns of cells, with a title and notes.
@@ -119,11 +140,6 @@ class Variant:
     seeds: int | None = None
     published_seeds: int | None = None
 
-    def seeds_of(self, protocol: str, usual: int) -> int:
-        """Number of its runs under a protocol."""
-        protocol_seeds = self.published_seeds if protocol == PUBLISHED else None
-        return protocol_seeds or self.seeds or usual
-
     def run(self, dataset: str, protocol: str, seed: int, quick: bool) -> Run:
         """The run of one cell and seed."""
         protocol_settings = self.published if protocol == PUBLISHED else self.clean
@@ -139,6 +155,16 @@ class Variant:
             self.per_entity and protocol == PUBLISHED,
             quick,
         )
+
+    def runs(
+        self, dataset: str, protocol: str, selection: Selection, *, once: bool = False
+    ) -> list[Run]:
+        """The runs of one cell, one for each seed; a single one if ``once``, or without chance."""
+        count = (self.published_seeds if protocol == PUBLISHED else None) or self.seeds
+        if once or selection.quick or self.detector in DETERMINISTIC:
+            count = 1
+        seeds = range(count or selection.seeds)
+        return [self.run(dataset, protocol, seed, selection.quick) for seed in seeds]
 
 
 RANDOM = Variant("random score", "random")
@@ -214,7 +240,7 @@ class Comparison:
             for variant in self._variants(protocol)
             for dataset in datasets
             if _runs_on(variant, dataset, selection)
-            for run in self._seeds(variant, dataset, protocol, selection)
+            for run in self._runs(variant, dataset, protocol, selection)
         ] + [facts_of(dataset, selection.quick) for dataset in datasets]
 
     def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
@@ -231,13 +257,11 @@ class Comparison:
             tuple(variant for variant in self.variants if protocol in variant.protocols) + controls
         )
 
-    def _seeds(
+    def _runs(
         self, variant: Variant, dataset: str, protocol: str, selection: Selection
-    ) -> Iterator[Run]:
-        once = selection.quick or variant.detector in DETERMINISTIC
-        once |= self.ablation and (dataset in ONE_SEED or protocol == CLEAN)
-        for seed in range(1 if once else variant.seeds_of(protocol, selection.seeds)):
-            yield variant.run(dataset, protocol, seed, selection.quick)
+    ) -> list[Run]:
+        once = self.ablation and (dataset in ONE_SEED or protocol == CLEAN)
+        return variant.runs(dataset, protocol, selection, once=once)
 
     def _table(
         self, protocol: str, metric: ShownMetric, results: Results, selection: Selection
@@ -283,15 +307,11 @@ class Comparison:
         paper = None
         if metric.paper is not None:
             paper = paper_value(self.name, metric.paper, variant.label, SOURCES[dataset].title)
-        missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
+        missing = why_empty(dataset, selection)
         if not _runs_on(variant, dataset, selection):
             return Cell(paper=paper, missing=missing if missing == NOT_HERE else "")
-        by_seed = [
-            results.value(run, metric.metric)
-            for run in self._seeds(variant, dataset, protocol, selection)
-        ]
-        values = tuple(PERCENT * value for value in by_seed if value is not None)
-        return Cell(values, paper, "" if values else missing)
+        runs = self._runs(variant, dataset, protocol, selection)
+        return cell_of(runs, results, metric.metric, paper=paper, missing=missing)
 
     def _paper_rows(self, metric: ShownMetric) -> list[str]:
         return list(paper_tables()[self.name][metric.paper]["rows"])

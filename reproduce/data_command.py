@@ -19,8 +19,8 @@ from reproduce.benchmarks import (
 )
 from reproduce.benchmarks.locate import absence
 from subadjacent.cli import options as option
-from subadjacent.cli.output import ListFormat, print_json, print_list, print_text
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import ListFormat, print_json, print_list, print_text, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.errors import SubAdjacentError
 
 data = typer.Typer(
@@ -125,8 +125,8 @@ def get(
     benchmark = load_benchmark(name, folder)
     verdict = check(benchmark)
     if wanted.downloads and not any(file.sha256 for file in wanted.downloads):
-        say("no checksums are published: compared by its content with Table 1", quiet=quiet)
-    say(f"{benchmark.title}: {verdict}, in {benchmark.origin}", quiet=quiet)
+        tell("no checksums are published: compared by its content with Table 1", quiet=quiet)
+    tell(f"{benchmark.title}: {verdict}, in {benchmark.origin}", quiet=quiet)
     print_json(
         {
             "name": name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.durable import whole_file
 from subadjacent.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,14 +42,8 @@ def read_arrays(folder: Path, name: str) -> dict[str, NDArray[Any]] | None:
 
 def write_arrays(folder: Path, name: str, arrays: dict[str, NDArray[Any]]) -> None:
     """Write the arrays of a figure; the file appears when it is complete."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = arrays_file(folder, name)
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    with unfinished.open("wb") as stream:
+    with whole_file(arrays_file(folder, name)) as draft, draft.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **arrays)
-        stream.flush()
-        os.fsync(stream.fileno())
-    unfinished.replace(file)
 
 
 def draw(name: str, arrays: dict[str, NDArray[Any]]) -> dict[str, bytes]:

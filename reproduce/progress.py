@@ -7,7 +7,8 @@ import time
 from typing import TYPE_CHECKING
 
 from reproduce.run import Run
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import tell
+from subadjacent.cli.progress import Bar
 
 if TYPE_CHECKING:
     from reproduce.runner import RunEvent
@@ -43,7 +44,7 @@ class RunProgress:
         self._bar.update(step.done, step.total, words)
         if not self._quiet and time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
             self._said = time.monotonic()
-            say(words)
+            tell(words)
 
     def words(self, step: RunEvent) -> str:
         """The progress in one line."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from reproduce.run import RETIRED, Run
+from subadjacent.durable import whole_file
 from subadjacent.errors import InputError
 
 StoredRow = dict[str, str]
@@ -86,7 +86,6 @@ class Results:
             self._rows |= _read(file)
         self._rows[run.key] = row
         same = [stored for stored in self._rows.values() if stored["detector"] == run.detector]
-        self.folder.mkdir(parents=True, exist_ok=True)
         _write(file, same)
 
     def _file(self, run: Run) -> Path:
@@ -123,15 +122,7 @@ def _read(file: Path) -> dict[str, StoredRow]:
 
 def _write(file: Path, rows: list[StoredRow]) -> None:
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    # always the same name: the next write replaces what a killed process left behind
-    unfinished = file.with_name(f".{file.name}.unfinished")
-    try:
-        with unfinished.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(sorted(rows, key=lambda row: [row[name] for name in ORDER]))
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.replace(file)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole_file(file) as draft, draft.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(rows, key=lambda row: [row[name] for name in ORDER]))

@@ -31,9 +31,9 @@ class Run:
     Parameters
     ----------
     dataset
-        A name in ``data.benchmarks.SOURCES``, or a generated kind in ``data.cases``.
+        A name in ``reproduce.benchmarks.SOURCES``, or a generated kind in ``reproduce.cases``.
     detector
-        A name in ``experiments.methods.METHODS``.
+        A name in ``reproduce.methods.METHODS``.
     protocol
         ``"published"`` or ``"clean"``; see ``reproduce/README.md``.
     seed

@@ -12,13 +12,13 @@ from reproduce.benchmarks import SOURCES
 from reproduce.comparison import (
     ADJUSTED,
     CLEAN_CONTROLS,
-    PERCENT,
     RANDOM,
     SUB_PCA,
     UNTRAINED,
     Cell,
     ResultTable,
     Variant,
+    cell_of,
     dataset_title,
     paper_value,
 )
@@ -57,8 +57,7 @@ class SummaryText:
     def cell(self, variant: Variant, dataset: str, protocol: str, metric: str) -> Cell:
         """Values over the seeds, in percent."""
         runs = (variant.run(dataset, protocol, seed, quick=False) for seed in SEEDS)
-        by_seed = (self.results.value(run, metric) for run in runs)
-        return Cell(tuple(PERCENT * value for value in by_seed if value is not None))
+        return cell_of(runs, self.results, metric, missing="")
 
     def text(self) -> str:
         """The whole text, as Markdown."""

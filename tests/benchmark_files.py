@@ -7,10 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-import numpy as np
-
-from reproduce.benchmarks import Benchmark
-
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 SWAT_SENSORS = [f"FIT{number:03}" for number in range(51)]
@@ -84,38 +80,3 @@ def wadi_names(prefix: str = "") -> list[str]:
 
 def wadi_row(number: int, date: str, time: str, value: Cell) -> list[Cell]:
     return [number, date, time, *[value] * 60, *[""] * 4, *[value] * 63]
-
-
-def write_telemanom(benchmark: Benchmark, folder: Path, *, keep: Sequence[str]) -> None:
-    """NASA's layout again: doubles, intervals out of time order, an end that is left out."""
-    lines = ["chan_id,spacecraft,anomaly_sequences,class,num_values"]
-    for train, test in zip(benchmark.train, benchmark.test, strict=True):
-        if train.entity not in keep:
-            continue
-        channel = str(train.entity).partition("#")[0]
-        runs = np.flatnonzero(np.diff(test.labels.astype(np.int8), prepend=0, append=0))
-        spans = runs.reshape(-1, 2).tolist()[::-1]
-        lines.append(f'{channel},{benchmark.name.upper()},"{spans}","[point]",{len(test)}')
-        for part, values in (("train", train.values), ("test", test.rows.values)):
-            (folder / "data" / part).mkdir(parents=True, exist_ok=True)
-            np.save(folder / "data" / part / f"{channel}.npy", values.astype(np.float64))
-    # listed for another spacecraft; there are no arrays for it
-    lines.append('Q-1,VOYAGER,"[[1, 2]]","[point]",10')
-    (folder / "labeled_anomalies.csv").write_text("\n".join(lines) + "\n")
-    # arrays that are not in the list
-    np.save(folder / "data" / "train" / "T-10.npy", np.zeros((5, benchmark.channels)))
-    np.save(folder / "data" / "test" / "T-10.npy", np.zeros((5, benchmark.channels)))
-
-
-def write_machines(benchmark: Benchmark, folder: Path, *, keep: Sequence[str], rows: int) -> None:
-    """OmniAnomaly's layout again: six decimals, no header, a label a line."""
-    for train, test in zip(benchmark.train, benchmark.test, strict=True):
-        if train.entity not in keep:
-            continue
-        for part, values, form in (
-            ("train", train.values, "%.6f"),
-            ("test", test.rows.values, "%.6f"),
-            ("test_label", test.labels[:, None], "%d"),
-        ):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-            np.savetxt(folder / part / f"{train.entity}.txt", values[:rows], form, delimiter=",")

@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -63,20 +63,24 @@ def runner(folder: Path, module: str = "subadjacent.cli.main", function: str = "
 
 def process_runner(folder: Path) -> Run:
     """The same in a process of its own, for what only shows there; slower by its imports."""
+    return lambda *arguments, **others: call([COMMAND, *map(str, arguments)], folder, **others)
 
-    def run(*arguments: Any, code: Codes = 0, **others: Any) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [COMMAND, *map(str, arguments)],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=GENEROUS,
-            check=False,
-            **others,
-        )
-        return _checked(done, code)
 
-    return run
+def call(
+    words: Sequence[str | Path] | str, folder: Path, *, code: Codes = 0, **others: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run any program, or a line for the shell, in a folder, and check its exit code."""
+    done = subprocess.run(
+        words,
+        shell=isinstance(words, str),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS,
+        check=False,
+        **others,
+    )
+    return _checked(done, code)
 
 
 def wait_until(happened: Callable[[], bool], process: subprocess.Popen[Any]) -> None:

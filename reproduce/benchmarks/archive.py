@@ -63,7 +63,9 @@ def write_npz(benchmark: Benchmark, path: Path, **more_arrays: NDArray[Any]) -> 
         "test_lengths": np.array([len(series) for series in benchmark.test]),
         "entities": np.array(names),
     }
-    np.savez_compressed(path, **(arrays | more_arrays))
+    # a stream: numpy would give another name to a path without its suffix
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, **(arrays | more_arrays))
 
 
 def read_npy_triple(folder: Path, source: Source) -> Benchmark:

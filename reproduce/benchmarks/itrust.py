@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -142,21 +144,11 @@ def read_swat(folder: Path, source: Source, *, suffix: str) -> Benchmark:
     `Normal` in the last column is an attack: `A ttack` occurs.
     """
     train, test = (_swat_sheet(folder / f"{name}{suffix}", source) for name in (TRAIN, TEST))
-    names = _swat_sensors(train)
-    if names != _swat_sensors(test):
-        raise InputError(f"{test.path} must have the columns of {train.path}, in their order")
     words = test.texts(SWAT_LABEL)
     if "" in words:
         raise InputError(f"{test.place(words.index(''), SWAT_LABEL)} must say Normal or Attack")
     labels = np.array([text != "Normal" for text in words])
-    return assemble(
-        source,
-        folder,
-        [train.filled(names)],
-        [test.filled(names)],
-        [labels],
-        channels=tuple(names),
-    )
+    return _benchmark(folder, source, train, test, _swat_sensors, labels)
 
 
 def _swat_sheet(path: Path, source: Source) -> Sheet:
@@ -199,7 +191,8 @@ def read_wadi_2017(folder: Path, source: Source) -> Benchmark:
     train = _wadi_sheet(folder / "WADI_14days.csv")
     test = _wadi_sheet(folder / "WADI_attackdata.csv")
     labels = attack_labels(folder / ATTACKS, test, DATE, TIME)
-    return _wadi_benchmark(folder, source, train, test, labels)
+    sensors = partial(_wadi_sensors, source=source)
+    return _benchmark(folder, source, train, test, sensors, labels)
 
 
 def read_wadi_2019(folder: Path, source: Source) -> Benchmark:
@@ -215,7 +208,8 @@ def read_wadi_2019(folder: Path, source: Source) -> Benchmark:
         if text not in meaning:
             raise InputError(f"{test.place(row, LABEL)} must be 1 or -1; got {text!r}")
     labels = np.array([meaning[text] for text in marks[:rows]], np.uint8)
-    return _wadi_benchmark(folder, source, train, test.head(rows), labels)
+    sensors = partial(_wadi_sensors, source=source)
+    return _benchmark(folder, source, train, test.head(rows), sensors, labels)
 
 
 def _wadi_sheet(path: Path) -> Sheet:
@@ -229,11 +223,17 @@ def _wadi_sheet(path: Path) -> Sheet:
     return Sheet(path, names, sheet.frame, sheet.first)
 
 
-def _wadi_benchmark(
-    folder: Path, source: Source, train: Sheet, test: Sheet, labels: np.ndarray
+def _benchmark(
+    folder: Path,
+    source: Source,
+    train: Sheet,
+    test: Sheet,
+    sensors: Callable[[Sheet], list[str]],
+    labels: np.ndarray,
 ) -> Benchmark:
-    names = _wadi_sensors(train, source)
-    if names != _wadi_sensors(test, source):
+    """A benchmark of the columns that ``sensors`` names, which must be those of both sheets."""
+    names = sensors(train)
+    if names != sensors(test):
         raise InputError(f"{test.path} must have the columns of {train.path}, in their order")
     return assemble(
         source,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -14,6 +13,7 @@ import requests
 
 from reproduce.benchmarks.archive import write_generated
 from reproduce.benchmarks.benchmark import Download, Source
+from subadjacent.durable import whole_file
 from subadjacent.errors import DataNotFound, InputError
 
 RETRIES = 2
@@ -48,7 +48,8 @@ def obtain(
     """
     try:
         if source.generate is not None:
-            _write(source, root / source.layouts[0].files[0])
+            with whole_file(root / source.layouts[0].files[0]) as draft:
+                write_generated(draft, source)
             return
         if not source.downloads:
             raise DataNotFound(f"{source.title} cannot be downloaded. {source.instructions}")
@@ -110,14 +111,3 @@ def unpack(archive: Path, folder: Path, pattern: str) -> None:
     if not any(re.fullmatch(pattern, member.filename) for member in members):
         raise InputError(f"{archive} must hold files such as {pattern}; it holds none of them")
     archive.unlink()
-
-
-def _write(source: Source, path: Path) -> None:
-    """Write the generated dataset; the file appears when it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{secrets.token_hex(4)}.{path.name}")
-    try:
-        write_generated(draft, source)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

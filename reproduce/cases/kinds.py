@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from reproduce.cases import development, kept_back
 from reproduce.cases.drawing import Draft, Span
-from subadjacent.data.plant import Codes, Event, Floats
+from subadjacent.data.plant import Event, Floats, Plant
 from subadjacent.errors import InputError, require_whole
 
 Drawing = Callable[[np.random.Generator, int], Draft]
@@ -39,38 +38,7 @@ MOST_ANOMALOUS = 0.04  # share of the test rows
 GAP = 60  # normal rows between two events, at least
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Case:
-    """A clean training part and, right after it in time, a test part with anomalies of one kind.
-
-    Parameters
-    ----------
-    train
-        Clean rows, shape (n, C).
-    test
-        Rows with the anomalies, shape (n, C).
-    base
-        The test rows before any anomaly, shape (n, C).
-    events
-        The anomalies, in time order, with the channels that were changed. Every
-        row outside them is equal to ``base``.
-    """
-
-    train: Floats
-    test: Floats
-    base: Floats
-    events: tuple[Event, ...]
-
-    @property
-    def labels(self) -> Codes:
-        """1 for each test row inside an event, else 0; shape (n,)."""
-        labels = np.zeros(len(self.test), np.uint8)
-        for event in self.events:
-            labels[event.start : event.stop] = 1
-        return labels
-
-
-def case(kind: str, seed: int = 0, n: int = SHORTEST) -> Case:
+def case(kind: str, seed: int = 0, n: int = SHORTEST) -> Plant:
     """A series with anomalies of one kind, 1 to 4 % of the test rows.
 
     Within an anomaly no channel leaves the range of its training rows, nor
@@ -110,7 +78,7 @@ def case(kind: str, seed: int = 0, n: int = SHORTEST) -> Case:
         changed[start:stop] = rows
         events.append(Event(start - n, stop - n, kind, tuple(touched.tolist())))
     clean, changed = level + spread * draft.values, level + spread * changed
-    return Case(clean[:n], changed[n:], clean[n:], tuple(events))
+    return Plant(clean[:n], changed[n:], clean[n:], tuple(events))
 
 
 def _anomalies(rng: np.random.Generator, draft: Draft, n: int) -> list[tuple[Span, Floats]]:

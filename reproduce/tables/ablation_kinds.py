@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +10,12 @@ import numpy as np
 from reproduce.cases import DEVELOPMENT, KEPT_BACK
 from reproduce.comparison import (
     NOT_RUN,
-    PERCENT,
     RANDOM,
     SUB_PCA,
     Cell,
     ResultTable,
     Variant,
+    cell_of,
 )
 from reproduce.datasets import title_of
 from reproduce.plan import Selection
@@ -97,18 +97,20 @@ class KindsTable:
     def _table(self, group: _Group, results: Results, selection: Selection) -> ResultTable:
         kinds = selection.columns(group.kinds)
         rows = {
-            kind: [_values(_series(variant, kind, selection), results) for variant in VARIANTS]
+            kind: tuple(
+                cell_of(_series(variant, kind, selection), results, METRIC) for variant in VARIANTS
+            )
             for kind in kinds
         }
-        means = [_mean_by_series(values) for values in zip(*rows.values(), strict=True)]
+        means = tuple(map(_mean_by_series, zip(*rows.values(), strict=True)))
         return ResultTable(
             f"{self.name}-{group.name}",
             f"{group.title}: average precision ({CLEAN} protocol, %)",
             "kind",
             tuple(variant.label for variant in VARIANTS),
             (
-                *((group.label(kind), tuple(map(_cell, values))) for kind, values in rows.items()),
-                ("mean", tuple(map(_cell, means))),
+                *((group.label(kind), cells) for kind, cells in rows.items()),
+                ("mean", means),
             ),
             (f"{SERIES} series of each kind. {group.note}",),
         )
@@ -120,20 +122,12 @@ def _series(variant: Variant, kind: str, selection: Selection) -> list[Run]:
     return [variant.run(kind, CLEAN, seed, selection.quick) for seed in range(count)]
 
 
-def _values(runs: Iterable[Run], results: Results) -> tuple[float, ...]:
-    values = (results.value(run, METRIC) for run in runs)
-    return tuple(PERCENT * value for value in values if value is not None)
-
-
-def _mean_by_series(by_kind: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
+def _mean_by_series(by_kind: Sequence[Cell]) -> Cell:
     """The mean over kinds, of each series; none as long as a run is missing."""
-    if len({len(values) for values in by_kind}) > 1:
-        return ()
-    return tuple(float(mean) for mean in np.mean(by_kind, axis=0))
-
-
-def _cell(values: tuple[float, ...]) -> Cell:
-    return Cell(values, missing="" if values else NOT_RUN)
+    values = [cell.values for cell in by_kind]
+    if len(set(map(len, values))) > 1 or not values[0]:
+        return Cell(missing=NOT_RUN)
+    return Cell(tuple(float(mean) for mean in np.mean(values, axis=0)))
 
 
 TABLE = KindsTable()

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from reproduce.benchmarks import SOURCES
 from reproduce.comparison import (
     CLEAN_CONTROLS,
-    DETERMINISTIC,
-    NOT_RUN,
     PERCENT,
     Cell,
     ResultTable,
-    Variant,
+    cell_of,
     dataset_title,
     facts_of,
 )
@@ -41,9 +39,7 @@ class Column(NamedTuple):
 
     def cell(self, results: Results, runs: Iterable[Run]) -> Cell:
         """The results of a cell's runs."""
-        by_seed = (results.value(run, self.metric) for run in runs)
-        values = tuple(self.unit * value for value in by_seed if value is not None)
-        return Cell(values, missing="" if values else NOT_RUN, digits=self.digits)
+        return cell_of(runs, results, self.metric, unit=self.unit, digits=self.digits)
 
 
 VARIANTS = (
@@ -83,7 +79,7 @@ class DecisionsTable:
             run
             for variant in VARIANTS
             for dataset in selection.among(PAPER)
-            for run in _seeds(variant, dataset, selection)
+            for run in variant.runs(dataset, CLEAN, selection)
         ] + [facts_of(dataset, selection.quick) for dataset in selection.among(PAPER)]
 
     def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
@@ -103,24 +99,17 @@ def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
         "detector",
         tuple(column.heading for column in columns),
         tuple(
-            (variant.label, tuple(_cell(variant, dataset, column, results, selection)
-                                  for column in columns))
+            (
+                variant.label,
+                tuple(
+                    column.cell(results, variant.runs(dataset, CLEAN, selection))
+                    for column in columns
+                ),
+            )
             for variant in VARIANTS
         ),
         _notes(dataset, results, selection),
-    )  # fmt: skip
-
-
-def _cell(
-    variant: Variant, dataset: str, column: Column, results: Results, selection: Selection
-) -> Cell:
-    return column.cell(results, _seeds(variant, dataset, selection))
-
-
-def _seeds(variant: Variant, dataset: str, selection: Selection) -> Iterator[Run]:
-    once = selection.quick or variant.detector in DETERMINISTIC
-    for seed in range(1 if once else selection.seeds):
-        yield variant.run(dataset, CLEAN, seed, selection.quick)
+    )
 
 
 def _notes(dataset: str, results: Results, selection: Selection) -> tuple[str, ...]:

@@ -71,7 +71,10 @@ class AnomalyKindsFigure:
     def draw(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Figure]:
         """The main text's figure, and the appendix's."""
         main, full = self.stems
-        return {main: _columns_of_rows(arrays), full: _rows_of_kinds(arrays)}
+        return {
+            main: _grid(arrays, MAIN, 3.6, kinds_down=True),
+            full: _grid(arrays, KINDS, 7, kinds_down=False),
+        }
 
 
 def _standard(values: NDArray[Any]) -> NDArray[np.float32]:
@@ -100,31 +103,22 @@ def _traces(network: Network, window: int, values: NDArray[Any]) -> dict[str, ND
     }  # fmt: skip
 
 
-def _columns_of_rows(arrays: Mapping[str, NDArray[Any]]) -> Figure:
+def _grid(
+    arrays: Mapping[str, NDArray[Any]], kinds: tuple[str, ...], height: float, *, kinds_down: bool
+) -> Figure:
+    """A panel for each kind of anomaly and trace; kinds go down the figure, or across it."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 3.6), layout="constrained")
-    grid = figure.subplots(len(MAIN), len(ROWS), sharex=True, squeeze=False)
-    for axes, kind in zip(grid, MAIN, strict=True):
-        for axis, name in zip(axes, ROWS, strict=True):
+    figure = Figure(figsize=(12, height), layout="constrained")
+    down, across = (kinds, ROWS) if kinds_down else (ROWS, kinds)
+    grid = figure.subplots(len(down), len(across), sharex=True, squeeze=False)
+    for axes, row in zip(grid, down, strict=True):
+        for axis, column in zip(axes, across, strict=True):
+            kind, name = (row, column) if kinds_down else (column, row)
             _panel(axis, arrays[f"{kind}_{name}"], arrays[f"{kind}_labels"])
-        axes[0].set_ylabel(kind)
-    for axis, name in zip(grid[0], ROWS, strict=True):
-        axis.set_title(WORDS[name], fontsize=9, loc="left")
-    return figure
-
-
-def _rows_of_kinds(arrays: Mapping[str, NDArray[Any]]) -> Figure:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 7), layout="constrained")
-    grid = figure.subplots(len(ROWS), len(KINDS), sharex=True, squeeze=False)
-    for axes, name in zip(grid, ROWS, strict=True):
-        for axis, kind in zip(axes, KINDS, strict=True):
-            _panel(axis, arrays[f"{kind}_{name}"], arrays[f"{kind}_labels"])
-        axes[0].set_ylabel(WORDS[name])
-    for axis, kind in zip(grid[0], KINDS, strict=True):
-        axis.set_title(kind, fontsize=9, loc="left")
+        axes[0].set_ylabel(WORDS.get(row, row))
+    for axis, column in zip(grid[0], across, strict=True):
+        axis.set_title(WORDS.get(column, column), fontsize=9, loc="left")
     return figure
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ import numpy as np
 from reproduce.benchmarks import SOURCES
 from reproduce.comparison import (
     ADJUSTED,
-    DETERMINISTIC,
     MAGNITUDE,
     NOT_RUN,
     PCA,
@@ -81,7 +79,7 @@ class Leaderboard:
             for variant in VARIANTS
             for dataset in datasets
             if protocol in variant.protocols
-            for run in seeds(variant, dataset, protocol, selection)
+            for run in variant.runs(dataset, protocol, selection)
         ] + [facts_of(dataset, selection.quick) for dataset in datasets]
 
     def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
@@ -93,13 +91,6 @@ class Leaderboard:
             _means(datasets, results, selection),
             *(_table(dataset, results, selection) for dataset in datasets),
         ]
-
-
-def seeds(variant: Variant, dataset: str, protocol: str, selection: Selection) -> Iterator[Run]:
-    """The runs of one cell."""
-    once = selection.quick or variant.detector in DETERMINISTIC
-    for seed in range(1 if once else variant.seeds_of(protocol, selection.seeds)):
-        yield variant.run(dataset, protocol, seed, selection.quick)
 
 
 def label_of(variant: Variant) -> str:
@@ -115,9 +106,7 @@ def mean_over(
     selection: Selection,
 ) -> Cell:
     """The mean over datasets of the mean over seeds; only where every dataset has a row."""
-    cells = [
-        column.cell(results, seeds(variant, dataset, CLEAN, selection)) for dataset in datasets
-    ]
+    cells = [column.cell(results, variant.runs(dataset, CLEAN, selection)) for dataset in datasets]
     means = [cell.mean for cell in cells]
     if any(math.isnan(mean) for mean in means):
         return Cell(missing=NOT_RUN)
@@ -149,7 +138,7 @@ def _table(dataset: str, results: Results, selection: Selection) -> ResultTable:
             label_of(variant),
             (
                 *(
-                    column.cell(results, seeds(variant, dataset, CLEAN, selection))
+                    column.cell(results, variant.runs(dataset, CLEAN, selection))
                     for column in COLUMNS
                 ),
                 published_cell(variant, dataset, results, selection),
@@ -173,7 +162,7 @@ def published_cell(variant: Variant, dataset: str, results: Results, selection: 
     paper = paper_value(table, "F1", variant.label, SOURCES[dataset].title)
     if PUBLISHED not in variant.protocols:
         return Cell(paper=paper)
-    cell = POINT_ADJUSTED.cell(results, seeds(variant, dataset, PUBLISHED, selection))
+    cell = POINT_ADJUSTED.cell(results, variant.runs(dataset, PUBLISHED, selection))
     return Cell(cell.values, paper, cell.missing, cell.digits)
 
 

@@ -10,15 +10,14 @@ from dataclasses import replace
 
 from reproduce.comparison import (
     ADJUSTED,
-    NOT_HERE,
-    NOT_RUN,
     PERCENT,
     RANDOM,
     UNTRAINED,
-    Cell,
     ResultTable,
     Variant,
+    cell_of,
     paper_value,
+    why_empty,
 )
 from reproduce.plan import SYNTHETIC, Selection
 from reproduce.results import Results
@@ -57,11 +56,11 @@ class AnomalyKindsTable:
 
     def result_tables(self, results: Results, selection: Selection) -> list[ResultTable]:
         """Point-adjusted F1, and what the paper's would take."""
-        missing = NOT_RUN if SYNTHETIC in selection.datasets else NOT_HERE
+        missing = why_empty(SYNTHETIC, selection)
         rows = []
         for kind in _rows(selection):
-            by_column = (_values(column, kind, ADJUSTED, results, selection) for column in COLUMNS)
-            cells = tuple(Cell(values, missing="" if values else missing) for values in by_column)
+            by_column = (_seeds(column, kind, selection) for column in COLUMNS)
+            cells = tuple(cell_of(runs, results, ADJUSTED, missing=missing) for runs in by_column)
             rows.append((kind, cells))
         return [
             ResultTable(
@@ -89,13 +88,6 @@ def _seeds(column: Variant, kind: str, selection: Selection) -> list[Run]:
     return [variant.run(SYNTHETIC, PUBLISHED, seed, selection.quick) for seed in range(seeds)]
 
 
-def _values(
-    column: Variant, kind: str, metric: str, results: Results, selection: Selection
-) -> tuple[float, ...]:
-    by_seed = (results.value(run, metric) for run in _seeds(column, kind, selection))
-    return tuple(PERCENT * value for value in by_seed if value is not None)
-
-
 def _needed(results: Results, selection: Selection) -> tuple[str, ...]:
     """The precision or recall that the paper's F1 on all five kinds would need, given ours."""
     paper = paper_value("table3", "F1", OURS.label, "NeurIPS-TS")
@@ -103,7 +95,7 @@ def _needed(results: Results, selection: Selection) -> tuple[str, ...]:
     notes = []
     for column in COLUMNS[2:]:
         precision, recall = (
-            Cell(_values(column, TOGETHER, metric, results, selection)).mean
+            cell_of(_seeds(column, TOGETHER, selection), results, metric).mean
             for metric in (PRECISION, RECALL)
         )
         # nan without a run

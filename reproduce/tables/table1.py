@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from reproduce.benchmarks import SOURCES
 from reproduce.comparison import (
-    NOT_HERE,
-    NOT_RUN,
-    Cell,
     ResultTable,
+    cell_of,
     dataset_title,
     facts_of,
     paper_value,
+    why_empty,
 )
 from reproduce.plan import PAPER, Selection
 from reproduce.results import Results
@@ -41,15 +40,19 @@ class DatasetsTable:
         rows = []
         for dataset in selection.columns(PAPER):
             title, run = SOURCES[dataset].title, facts_of(dataset, selection.quick)
-            missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
-            cells = []
-            for column, (name, unit, digits) in COLUMNS.items():
-                count = results.value(run, name)
-                paper = paper_value(self.name, "facts", title, column)
-                values = () if count is None else (unit * count,)
-                cells.append(Cell(values, paper, "" if values else missing, digits))
-            segments = results.value(run, "segments")
-            cells.append(Cell(() if segments is None else (segments,), digits=0))
+            cells = [
+                cell_of(
+                    [run],
+                    results,
+                    name,
+                    unit=unit,
+                    paper=paper_value(self.name, "facts", title, column),
+                    missing=why_empty(dataset, selection),
+                    digits=digits,
+                )
+                for column, (name, unit, digits) in COLUMNS.items()
+            ]
+            cells.append(cell_of([run], results, "segments", unit=1, missing="", digits=0))
             rows.append((dataset_title(dataset, results, selection.quick), tuple(cells)))
         return [
             ResultTable(

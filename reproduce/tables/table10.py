@@ -71,7 +71,7 @@ class WithBestRun(Comparison):
         """The best run of each entity, where all runs were made."""
         cells = []
         for dataset, mean in zip(selection.columns(self.datasets), means, strict=True):
-            runs = list(self._seeds(AS_RELEASED, dataset, PUBLISHED, selection))
+            runs = self._runs(AS_RELEASED, dataset, PUBLISHED, selection)
             texts = [(results.get(run) or {}).get(BY_ENTITY, "") for run in runs]
             if all(texts):
                 cells.append(Cell((PERCENT * best_of_runs(texts),)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from reproduce.benchmarks import SOURCES
 from reproduce.comparison import (
-    NOT_HERE,
-    NOT_RUN,
     Cell,
     ResultTable,
+    cell_of,
     dataset_title,
     facts_of,
     paper_value,
+    why_empty,
 )
 from reproduce.plan import REAL, Selection
 from reproduce.results import Results
@@ -99,11 +99,15 @@ def _cell(
         words, form = "", "matrix"
     else:
         words = FORMS[form]
-    cost_value = results.value(_run(dataset, mapping, form, selection), name)
-    paper = paper_value("table11", SOURCES[dataset].title, cost + words, mapping)
-    values = () if cost_value is None else (unit * cost_value,)
-    missing = NOT_RUN if dataset in selection.datasets else NOT_HERE
-    return Cell(values, paper, "" if values else missing, digits)
+    return cell_of(
+        [_run(dataset, mapping, form, selection)],
+        results,
+        name,
+        unit=unit,
+        paper=paper_value("table11", SOURCES[dataset].title, cost + words, mapping),
+        missing=why_empty(dataset, selection),
+        digits=digits,
+    )
 
 
 TABLE = ResourcesTable()

@@ -173,3 +173,8 @@ def test_alarms_are_compared_by_their_rows_and_their_kind_by_hand(load: Load) ->
     assert (first.span, first.kind, again.kind) == ((10, 12), 3, 1)
     assert [again.touches([span]) for span in ((0, 30), (13, 29), (40, 50))] == [True, False, True]
     assert np.flatnonzero(data.rows_in([first, again], 35)).tolist() == [10, 11, 12, *range(30, 35)]
+
+
+def test_an_odd_file_follows_from_its_number(load: Load) -> None:
+    made = load("odd_files").made
+    assert made("CSV", 3) == made("CSV", 3) != made("CSV", 4)

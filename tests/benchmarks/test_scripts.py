@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, Load, Run, page_with, rows_of
+from benchmark_scripts import FOLDER, REPORTS, Load, Run, page_with, rows_of
 from reproduce.cases.streams import LiveStream, live_stream
+from running import call
 
 pytestmark = pytest.mark.sweep
 
@@ -122,8 +122,8 @@ def test_false_statements_are_counted_by_rule(run: Run, tmp_path: Path) -> None:
     assert all(bool(row["rules"]) == bool(row["why"]) for row in rows)
 
 
-# scripts that print and write nothing: arguments, a pattern, and how often it is found
-PRINTED: dict[str, tuple[str, str, int]] = {
+# arguments of a script, a pattern in what it prints or writes to {}, and how often it is there
+SMALL: dict[str, tuple[str, str, int]] = {
     "start": ("--rounds 1", r"[\d.]+ s\b", 6),
     "score_file": ("--rows 500 --channels 2", r"^ +500 +[\d.]+ +\d{2,} +\d+$", 1),
     "latency": (
@@ -131,13 +131,41 @@ PRINTED: dict[str, tuple[str, str, int]] = {
         r"^\S.*? +\d+ +1 +[\d.]+ +[\d.]+$|Ordered by: cumulative time",
         5,
     ),
+    "cpu": ("--size tiny --rounds 1", r"^(training|inference) +(plain|b?float\d+) .* x$", 6),
+    "metrics": ("--rows 500 --output {}", r"^(affiliation|range-based F1) ", 2),
+    "odd_files": ("--each 1 --forms CSV Parquet --output {}", r"^(CSV|Parquet),1,(1,0|0,1),0", 2),
+    "service_load": (
+        "--series 5 --channels 2 --seconds 4 --kill --output {}",
+        r"^\| (rows sent \| 20|errors \| 0|lost \| 0) \|",
+        6,
+    ),
+    # refused or scored, and nothing else
+    "tampering": (
+        "--output {} --kinds default transformer --most 60",
+        r"^(default|transformer)(,\d+){3}(,0){5}$",
+        2,
+    ),
+    "fleet": (
+        "--entities 6 --scaling 4 --output {}",
+        r"^6 entities of 200 rows|\"entities\": 6, \"rows\": 1200|^4 entities on one core: .* s;",
+        6,
+    ),
+    "stream_state": ("--channels 2 --rows 100 80 --write {}", r"^2,(no|yes),(80|100),\d+$", 8),
 }
 
 
-@pytest.mark.parametrize("name", PRINTED)
-def test_a_script_prints_its_figures(name: str, run: Run) -> None:
-    arguments, pattern, count = PRINTED[name]
-    assert len(re.findall(pattern, run(name, *arguments.split()), re.MULTILINE)) >= count
+@pytest.mark.parametrize("name", SMALL)
+def test_a_script_gives_its_figures(
+    name: str, run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    quick = [one for one in load("metrics").MEASURES if one[0] in ("affiliation", "range-based F1")]
+    monkeypatch.setattr(load("metrics"), "MEASURES", quick)
+    monkeypatch.setattr(load("cpu"), "WINDOWS", 2)
+    arguments, pattern, count = SMALL[name]
+    written = tmp_path / "written"
+    text = run(name, *arguments.format(written).split())
+    text += written.read_text(encoding="utf-8") if written.exists() else ""
+    assert len(re.findall(pattern, text, re.MULTILINE)) >= count, text
 
 
 def test_the_default_is_measured_beside_sub_pca(load: Load) -> None:
@@ -145,39 +173,6 @@ def test_the_default_is_measured_beside_sub_pca(load: Load) -> None:
     lines = [*default.against_sub_pca(600, 1), *default.growth(600, 1)]
     assert len(lines) == 1 + 2 * len(default.LEFT_OUT) + 1 + 6
     assert all(re.fullmatch(r"[\d.]+ [sx]", line.came) for line in lines)
-
-
-def test_the_network_is_held_against_plain_pytorch(
-    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(load("cpu"), "WINDOWS", 2)
-    said = run("cpu", "--size", "tiny", "--rounds", 1)
-    assert re.findall(r"^(\w+) +(\w+) +[\d,]+ +[\d.]+ x$", said, re.MULTILINE) == [
-        (what, form)
-        for what in ("training", "inference")
-        for form in ("plain", "float32", "bfloat16")
-    ]
-
-
-def test_metrics_are_held_against_their_twins(
-    run: Run, load: Load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    metrics = load("metrics")
-    quick = [one for one in metrics.MEASURES if one[0] in ("affiliation", "range-based F1")]
-    monkeypatch.setattr(metrics, "MEASURES", quick)
-    said = run("metrics", "--rows", 500, "--output", tmp_path / "metrics.csv")
-    assert all(name in said for name, *_ in quick)
-
-
-def test_odd_files_are_counted_by_what_comes_of_them(run: Run, load: Load, tmp_path: Path) -> None:
-    script = load("odd_files")
-    assert script.made("CSV", 3) == script.made("CSV", 3) != script.made("CSV", 4)
-    found = tmp_path / "odd_files.csv"
-    said = run("odd_files", "--each", 1, "--forms", "CSV", "Parquet", "--output", found)
-    assert said == ""
-    rows = rows_of(found)
-    assert [(row["form"], row["files"]) for row in rows] == [("CSV", "1"), ("Parquet", "1")]
-    assert all(int(row["fitted"]) + int(row["refused"]) == 1 for row in rows)
 
 
 def test_files_of_every_kind_are_read_as_the_committed_table_says(run: Run, tmp_path: Path) -> None:
@@ -196,9 +191,7 @@ def test_kills_are_counted_by_part(tmp_path: Path) -> None:
     found = tmp_path / "kills.csv"
     small = ["--saves", "3", "--detects", "1", "--savers", "2", "--readers", "1"]
     # a process of its own: it forks, and this one has threads
-    subprocess.run(
-        [sys.executable, FOLDER / "kills.py", *small, "--output", found], check=True, timeout=600
-    )
+    call([sys.executable, FOLDER / "kills.py", *small, "--output", found], tmp_path)
     rows = rows_of(found)
     assert len(rows) == 5
     for row in rows:
@@ -206,35 +199,6 @@ def test_kills_are_counted_by_part(tmp_path: Path) -> None:
         assert int(row["old"]) + int(row["new"]) == int(row["tries"])
         # a moment may come after the end
         assert not row["what"].endswith("line") or row["killed"] == row["tries"]
-
-
-def test_the_service_loses_nothing_under_load(run: Run, tmp_path: Path) -> None:
-    report = tmp_path / "load.md"
-    small = ("--series", 5, "--channels", 2, "--seconds", 4)
-    text = run("service_load", *small, "--kill", "--output", report)
-    assert report.read_text() in text
-    assert "| rows sent | 20 |" in text
-    assert "| errors | 0 |" in text
-    assert "| lost | 0 |" in text
-
-
-def test_tampered_folders_are_refused_or_score(run: Run, tmp_path: Path) -> None:
-    found = tmp_path / "tampering.csv"
-    run("tampering", "--output", found, "--kinds", "default", "transformer", "--most", 60)
-    rows = rows_of(found)
-    assert [row["kind"] for row in rows] == ["default", "transformer"]
-    for row in rows:
-        assert [row[name] for name in BAD_OUTCOMES] == ["0"] * len(BAD_OUTCOMES)
-        assert int(row["tampered"]) == int(row["refused"]) + int(row["scored"]) > 50
-
-
-def test_a_fleet_is_timed_whole_and_on_one_core_and_two(run: Run, tmp_path: Path) -> None:
-    report = tmp_path / "fleet.md"
-    said = run("fleet", "--entities", 6, "--scaling", 4, "--output", report)
-    assert report.read_text() == said.removesuffix("\n")
-    assert "6 entities of 200 rows and 3 channels, fitted on the first 50% of their rows" in said
-    assert '"entities": 6, "rows": 1200' in said
-    assert re.search(r"4 entities on one core: .* s; on two: .* s; efficiency \d\.\d\d\.", said)
 
 
 def test_live_measures_every_detector_on_streams(
@@ -283,12 +247,8 @@ def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) ->
     small = ["--rows", "20", "--entities", "3", "--entity-rows", "10", "--channels", "2"]
     small += ["--warm-up", "10", "--cpu"]
     # a process of its own: it starts others, which import it by its name
-    said = subprocess.run(
-        [sys.executable, FOLDER / "streaming.py", *small, "--write", report],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=600,
+    said = call(
+        [sys.executable, FOLDER / "streaming.py", *small, "--write", report], tmp_path
     ).stdout
     assert report.read_text() + "\n" == said
     for model in ("no model", "a model"):
@@ -302,22 +262,12 @@ def test_streaming_measures_one_row_many_rows_and_many_series(tmp_path: Path) ->
     assert "Times are those of the processor" in said
 
 
-def test_sizes_of_saved_streams_are_written(run: Run, tmp_path: Path) -> None:
-    report = tmp_path / "sizes.csv"
-    small = ["--channels", "2", "--rows", "100", "80"]
-    said = run("stream_state", *small, "--write", str(report))
-    assert report.read_text(encoding="utf-8") == said
-    written = [(row["model"], row["rows"]) for row in rows_of(report)]
-    assert written == [("no", "80"), ("no", "100"), ("yes", "80"), ("yes", "100")]
-
-
 def test_what_ray_costs(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs Ray")
     report = tmp_path / "cluster.md"
     words = ["--fits", "4", "--tasks", "20", "--workers", "1"]
     # in a process of its own, as it is run: Ray's workers import what they call by its name
-    script = [sys.executable, str(FOLDER / "cluster.py"), *words, "--write", str(report)]
-    subprocess.run(script, check=True, capture_output=True)
+    call([sys.executable, FOLDER / "cluster.py", *words, "--write", report], tmp_path)
     text = report.read_text(encoding="utf-8")
     assert "| efficiency, 1 to 1 workers | 1.00 |" in text
     assert "| a task that does nothing |" in text

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -46,16 +44,13 @@ def model(prepared: Path) -> Path:
     return prepared / "model"
 
 
-def test_generate_writes_what_the_seed_decides(command: Run) -> None:
-    first = command("generate", "plant", "--rows", "200", "--seed", "3").stdout
-    again = command("generate", "plant", "--rows", "200", "--seed", "3").stdout
-    other = command("generate", "plant", "--rows", "200", "--seed", "4").stdout
+def test_generate_writes_what_the_seed_decides(command: Run, tmp_path: Path) -> None:
+    first, again, other = (
+        command("generate", "plant", "--rows", "200", "--seed", seed).stdout for seed in (3, 3, 4)
+    )
     assert first == again != other
     assert first.splitlines()[0] == "time,sensor_1,sensor_2,sensor_3,sensor_4,sensor_5,sensor_6"
     assert len(first.splitlines()) == 201
-
-
-def test_generate_adds_labels_and_writes_parquet(command: Run, tmp_path: Path) -> None:
     command("generate", "plant", "--channels", "1", "--label", "-o", "series.parquet")
     assert pl.read_parquet(tmp_path / "series.parquet").columns == ["time", "sensor_1", "label"]
 
@@ -86,31 +81,22 @@ def test_detect_goes_from_a_file_to_explained_alarms(
     assert load(folder / "model").channels_ == tuple(f"sensor_{n}" for n in range(1, 7))
 
 
-def test_detect_tells_each_event_what_repeats_and_what_stayed(command: Run, tmp_path: Path) -> None:
+def test_repeats_are_folded_and_what_stays_is_called_permanent(
+    command: Run, tmp_path: Path
+) -> None:
     rng = np.random.default_rng(0)
     values = {name: rng.normal(size=2_000) for name in ("pump", "fan")}
-    starts = (1_200, 1_500, 1_800)
-    for start in starts:
+    for start in (1_200, 1_500, 1_800):
         values["pump"][start : start + 5] += 30
     values["fan"][1_100:] += 50
     rows = [f"{name},{value:.4f}\n" for name, column in values.items() for value in column]
     (tmp_path / "two.csv").write_text("unique_id,flow\n" + "".join(rows))
-    done = command("detect", "two.csv", "--quiet", "-o", "out")
-    assert done.stderr == ""
-    alarms = json_lines(done.stdout)
-    bursts = [alarm for alarm in alarms if alarm["entity"] == "pump" and alarm["severity"] > 5]
-    for alarm, start in zip(bursts, starts, strict=True):
-        assert abs(alarm["first"] - start) <= 1
-        assert abs(alarm["last"] - (start + 4)) <= 1
-    kinds = {alarm["repeat_of"] or alarm["number"] for alarm in bursts}
-    assert len(kinds) == 1
-    assert bursts[2]["repeat"] == bursts[1]["repeat"] + 1 == bursts[0]["repeat"] + 2
+    told = command("detect", "two.csv", "-o", "out", "--format", "table", "-q").stdout
+    alarms = pl.read_csv(tmp_path / "out" / "alarms.csv").to_dicts()
+    last = max(alarm["start"] for alarm in alarms if alarm["entity"] == "pump")
+    assert f"more until row {last:,}" in " ".join(told.split())
     stayed = next(alarm for alarm in alarms if alarm["entity"] == "fan" and alarm["permanent"])
-    assert stayed["fits"]
-    told = command("detect", "two.csv", "-o", "again", "--format", "table").stdout.splitlines()
-    # the bursts are folded under the first of their kind
-    assert f"more until row {bursts[-1]['start']:,}" in " ".join(told)
-    (line,) = [line for line in told if ", permanent" in line]
+    (line,) = [line for line in told.splitlines() if ", permanent" in line]
     assert line.startswith(f"fan: rows {stayed['start']:,} to ")
 
 
@@ -128,7 +114,10 @@ def test_alarms_are_those_of_the_scores_and_of_the_library(
     command("alarms", model, plant, "--label", "label", "-o", "alarms.csv")
     written = (tmp_path / "alarms.csv").read_text()
     assert written == command("alarms", model, plant, "--format", "csv", "-q").stdout
-    scores = pl.read_csv(command("score", model, plant, "-q").stdout.encode())
+    scores = pl.read_csv(command("score", model, plant, "--label", "label").stdout.encode())
+    np.testing.assert_allclose(
+        scores["score"], detector.decision_function(frame), rtol=1e-3, atol=1e-9
+    )
     # an alarm is where its channels depart; anomalous are the rows where scores stand out
     for alarm in expected:
         assert scores["anomalous"][alarm.first : alarm.last + 1].sum()
@@ -154,31 +143,11 @@ def test_evaluate_takes_what_score_wrote_and_puts_a_random_score_beside(
     metrics = json.loads(command("evaluate", "scores.csv", "--label", "label").stdout)
     ours, random = metrics["this detector"], metrics["random score"]
     assert ours["average_precision"] > random["average_precision"]
-    assert 0 <= ours["f1"] <= 1
     at_zero = command("evaluate", "scores.csv", "--label", "label", "--threshold", "0").stdout
     assert json.loads(at_zero)["this detector"]["recall"] == 1
-    alarms = metrics["alarms"]["this detector"]
+    alarms, by_chance = (metrics["alarms"][name] for name in ("this detector", "random score"))
     assert 0 < alarms["alarms_right"] <= alarms["alarms"]
-    assert 0 < alarms["event_f1"] <= 1
-    assert (
-        alarms["oracle_event_f1"]
-        >= alarms["event_f1"]
-        > (metrics["alarms"]["random score"]["event_f1"])
-    )
-
-
-def test_more_columns_than_can_be_fitted_are_refused_in_a_sentence(
-    command: Run, tmp_path: Path
-) -> None:
-    line = ",".join(["0.5"] * 5000) + "\n"
-    names = ",".join(f"c{number}" for number in range(5000)) + "\n"
-    (tmp_path / "wide.csv").write_text(names + 20 * line)
-    done = command("fit", "wide.csv", "-o", "wide", code=1)
-    assert done.stderr == (
-        "error: wide.csv must have at most 2,000 channels, as each is regressed on all others; "
-        "got 5,000: fit groups of them that belong together, each by itself\n"
-    )
-    assert not (tmp_path / "wide").exists()
+    assert 1 >= alarms["oracle_event_f1"] >= alarms["event_f1"] > by_chance["event_f1"]
 
 
 def test_rows_that_hardly_move_give_no_warnings(command: Run, tmp_path: Path) -> None:
@@ -203,47 +172,27 @@ def test_demo_shows_the_whole_way(command: Run, tmp_path: Path) -> None:
 
 
 def test_a_detector_with_a_network_takes_its_options(command: Run, plant: Path) -> None:
-    command(
-        "fit", plant, "-o", "model", "--detector", "usad", "--max-training-time", "1s",
-        "--seed", "5", "--device", "cpu",
-    )  # fmt: skip
+    options = ("--max-training-time", "1s", "--seed", "5", "--device", "cpu")
+    command("fit", plant, "-o", "model", "--detector", "usad", *options)
     parameters = json.loads(command("info", "model").stdout)["parameters"]
-    assert parameters["random_state"] == 5
-    assert parameters["max_training_time"] == "1s"
+    assert (parameters["random_state"], parameters["max_training_time"]) == (5, "1s")
 
 
-def test_quiet_hides_progress_and_remarks(command: Run, plant: Path) -> None:
-    done = command("fit", plant, "-o", "model", "--config", "quick.toml", "--quiet")
-    assert done.stderr == ""
-
-
-def help_text(command: Run, *arguments: str) -> str:
-    return command(
-        *arguments, "--help", env={"COLUMNS": "200", "PATH": "/usr/bin", "TERM": "dumb"}
-    ).stdout
-
-
-def test_help_comes_without_torch(command: Run) -> None:
-    code = (
-        "import sys; sys.argv = ['subadjacent', '--help']\n"
-        "from subadjacent.cli.main import run\n"
-        "try: run()\n"
-        "except SystemExit: pass\n"
-        "heavy = {'torch', 'numpy', 'polars', 'pandas'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-    assert "detect" in help_text(command)
-
-
-def test_the_version_is_shown(command: Run) -> None:
-    assert command("--version").stdout == f"subadjacent {subadjacent.__version__}\n"
+def test_info_tells_what_a_model_holds_and_quiet_says_nothing(
+    command: Run, plant: Path, model: Path
+) -> None:
+    told, detector = json.loads(command("info", model).stdout), load(model)
+    assert (told["kind"], len(told["channels"])) == ("SubAdjacentDetector", 6)
+    assert (told["threshold"], told["parameters"]) == (detector.threshold_, detector.get_params())
+    assert told["weights"] > 0
+    assert command("fit", plant, "-o", "again", "--config", "quick.toml", "--quiet").stderr == ""
 
 
 def test_bad_usage_exits_with_two(command: Run) -> None:
     for line in ("", "nonsense", "fit x.csv", "score x.csv", "evaluate x.csv", "generate sine"):
         done = command(*line.split(), code=2)
         assert done.stderr or done.stdout
+    assert command("--version").stdout == f"subadjacent {subadjacent.__version__}\n"
 
 
 FIT, SCORE = ["fit", "x.csv", "-o", "m"], ["score", "m", "x.csv"]
@@ -290,20 +239,6 @@ def test_every_bad_value_of_an_option_is_bad_usage(command: Run, tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_remark_about_unseen_entities_comes_once(command: Run, tmp_path: Path) -> None:
-    lines = [f"{name},{row % 7}\n" for row in range(300) for name in "abcd"]
-    (tmp_path / "all.csv").write_text("unique_id,x\n" + "".join(lines))
-    (tmp_path / "one.csv").write_text("unique_id,x\n" + "".join(lines[::4]))
-    (tmp_path / "quick.toml").write_text(QUICK)
-    assert (
-        "column 'unique_id' names the entities"
-        in command("fit", "one.csv", "-o", "model", "--config", "quick.toml").stderr
-    )
-    said = command("score", "model", "all.csv", "-o", "s.csv", "-q").stderr.splitlines()
-    assert len([line for line in said if "judged by what all" in line]) == 1
-    assert said[-1] == "3 entities in all were not seen in fitting: b, c, d"
-
-
 def test_settings_of_the_file_hold_where_no_option_is_given(
     command: Run, plant: Path, tmp_path: Path
 ) -> None:
@@ -312,12 +247,8 @@ def test_settings_of_the_file_hold_where_no_option_is_given(
         command("fit", plant, "-o", "model", "--config", "daily.toml", *option)
         parameters = json.loads(command("info", "model").stdout)["parameters"]
         assert (parameters["contamination"], parameters["smoothing"]) == (budget, 3)
-
-
-def test_standard_input_gets_a_folder_with_a_plain_name(
-    command: Run, plant: Path, tmp_path: Path
-) -> None:
-    command("detect", "-", "--config", "quick.toml", "-q", input=plant.read_text())
+    # standard input gets a folder with a plain name
+    command("detect", "-", "--config", "daily.toml", "-q", input=plant.read_text())
     assert (tmp_path / "input-anomalies" / "report.html").exists()
 
 
@@ -325,17 +256,11 @@ def test_a_file_without_times_is_counted_in_rows(command: Run, plant: Path, tmp_
     pl.read_csv(plant).drop("time").write_csv(tmp_path / "untimed.csv")
     (tmp_path / "quick.toml").write_text(QUICK + "contamination = 0.02\n")
     done = command("detect", "untimed.csv", "--config", "quick.toml", "-o", "out")
-    alarms = json_lines(done.stdout)
-    assert alarms
-    worst = max(alarms, key=lambda alarm: alarm["severity"])
+    worst = max(json_lines(done.stdout), key=lambda alarm: alarm["severity"])
     assert f". The worst at row {worst['start']:,}: " in done.stderr
     scores = pl.read_csv(tmp_path / "out" / "scores.csv")
     assert scores.columns == ["score", "normalized_score", "anomalous", "label"]
     assert len(scores) == 1200
-    command("score", "out/model", "untimed.csv", "-o", "again.csv")
-    again = pl.read_csv(tmp_path / "again.csv")
-    assert again.columns == scores.columns
-    np.testing.assert_allclose(again["score"], scores["score"], rtol=1e-3)
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(

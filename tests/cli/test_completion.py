@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from running import GENEROUS
+from running import call
 
 LINE = "subadjacent fit rows.csv --detector sub-"
 OFFERED = ["sub-adjacent-transformer", "sub-pca"]
@@ -32,40 +31,25 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 def test_bash_offers_the_names_of_detectors(home: Path) -> None:
     """Other shells have scripts of typer as well, which call the same function."""
     sourced = environment(home, _SUBADJACENT_COMPLETE="source_bash")
-    script = subprocess.run(
-        [home / "subadjacent"], env=sourced, capture_output=True, check=True, timeout=GENEROUS
-    )
-    (home / "completion.bash").write_bytes(script.stdout)
+    script = call([home / "subadjacent"], home, env=sourced)
+    (home / "completion.bash").write_text(script.stdout)
     lines = (
         "source completion.bash",
         f"COMP_WORDS=({LINE}); COMP_CWORD={len(LINE.split()) - 1}",
         "_subadjacent_completion subadjacent",
         'printf "%s\\n" "${COMPREPLY[@]}"',
     )
-    told = subprocess.run(
-        ["bash", "--norc", "-c", "\n".join(lines)],
-        env=environment(home),
-        cwd=home,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=GENEROUS,
-    )
+    told = call(["bash", "--norc", "-c", "\n".join(lines)], home, env=environment(home))
     assert told.stdout.splitlines() == OFFERED
 
 
-def test_completion_imports_nothing_heavy(home: Path) -> None:
-    told = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "subadjacent"],
-        env=environment(
-            home, _SUBADJACENT_COMPLETE="complete_bash", COMP_WORDS=LINE, COMP_CWORD="4"
-        ),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=GENEROUS,
-    )
-    assert told.stdout.split() == OFFERED
-    imported = {line.split("|")[-1].strip().partition(".")[0] for line in told.stderr.splitlines()}
-    assert "typer" in imported
-    assert not HEAVY & imported
+def test_neither_completion_nor_help_imports_anything_heavy(home: Path) -> None:
+    completing = {"_SUBADJACENT_COMPLETE": "complete_bash", "COMP_WORDS": LINE, "COMP_CWORD": "4"}
+    for arguments, more, shown in (((), completing, OFFERED), (("--help",), {}, ["detect"])):
+        command = [sys.executable, "-X", "importtime", "-m", "subadjacent", *arguments]
+        told = call(command, home, env=environment(home, **more))
+        assert set(shown) <= set(told.stdout.split())
+        lines = told.stderr.splitlines()
+        imported = {line.split("|")[-1].strip().partition(".")[0] for line in lines}
+        assert "typer" in imported
+        assert not HEAVY & imported

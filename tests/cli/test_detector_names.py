@@ -39,11 +39,15 @@ def test_the_list_as_json_and_as_csv_has_the_class_too(command: Run) -> None:
     assert table.height == len(REGISTRY)
 
 
-@pytest.mark.parametrize("short", ["pca", "random"])
-def test_a_model_of_the_named_detector_is_written(command: Run, plant: Path, short: str) -> None:
-    command("fit", plant, "--detector", short, "-o", "model")
-    kind = json.loads(command("info", "model").stdout)["kind"]
-    assert REGISTRY[short].class_name == kind
+def test_a_model_of_the_named_detector_is_written_and_scores(command: Run, plant: Path) -> None:
+    for short in ("pca", "random"):
+        command("fit", plant, "--detector", short, "-o", short)
+        kind = json.loads(command("info", short).stdout)["kind"]
+        assert REGISTRY[short].class_name == kind
+        done = command("score", short, plant, "-o", "scores.parquet")
+        # only what cannot be scored in parts is held in memory, and says so
+        assert ("held in memory" in done.stderr) == (short == "random")
+        assert len(pl.read_parquet(plant.with_name("scores.parquet"))) == 600
 
 
 def test_detect_takes_a_name_and_that_detectors_settings(
@@ -82,13 +86,8 @@ def test_settings_can_say_that_nothing_becomes_normal(
     assert json.loads(command("info", "model").stdout)["parameters"]["adapt_after"] is None
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "1")],
-)
-def test_an_option_that_a_detector_has_no_use_for_is_refused(
-    command: Run, option: str, value: str
-) -> None:
-    said = command("fit", "x.csv", "-o", "m", "--detector", "pca", option, value, code=2).stderr
-    told = " ".join(said.replace("│", " ").split())
-    assert f"Invalid value for '{option}': the detector pca has no use for it" in told
+def test_an_option_that_a_detector_has_no_use_for_is_refused(command: Run) -> None:
+    for option, value in (("--max-training-time", "1s"), ("--device", "cpu"), ("--seed", "1")):
+        said = command("fit", "x.csv", "-o", "m", "--detector", "pca", option, value, code=2).stderr
+        told = " ".join(said.replace("│", " ").split())
+        assert f"Invalid value for '{option}': the detector pca has no use for it" in told

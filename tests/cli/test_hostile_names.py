@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import pty
 import subprocess
 from pathlib import Path
 
@@ -14,7 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from running import COMMAND, GENEROUS, Run, json_lines, runner
+from cli.terminal import shown
+from running import COMMAND, Run, json_lines, runner
 from subadjacent.showing import UNSAFE
 
 CHANNEL = "<b>p\x9b2J\u202e</b>"
@@ -84,28 +84,9 @@ def test_the_model_card_holds_no_html_and_no_control_bytes(found: Path) -> None:
 def test_a_terminal_gets_no_escapes_of_a_table(found: Path) -> None:
     frame = pl.DataFrame({"item_id": ["a\x1b[2J"] * 200, CHANNEL: range(200), "other": range(200)})
     frame.write_parquet(found / "in.parquet")
-    leader, follower = pty.openpty()
-    process = subprocess.Popen(
-        [COMMAND, "score", "found/model", "in.parquet"],
-        cwd=found, stdout=follower, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    os.close(follower)
-    shown = b""
-    while piece := _read(leader):
-        shown += piece
-    os.close(leader)
-    _, said = process.communicate(timeout=GENEROUS)
-    assert process.returncode == 0, said
-    assert b"a\\x1b[2J" in shown
-    assert b"\x1b" not in shown + said
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:
-        # how Linux says that no one writes to it any more
-        return b""
+    text = shown(found, "score", "found/model", "in.parquet", "--quiet")
+    assert "a\\x1b[2J" in text
+    assert "\x1b" not in text
 
 
 @pytest.mark.parametrize("debug", [(), pytest.param(("--debug",), marks=pytest.mark.sweep)])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from running import COMMAND, GENEROUS, Run, wait_until
+from running import COMMAND, GENEROUS, Run, call, wait_until
 
 # the real command, but for a fit that says it has begun and then takes for ever
 SLOW_FIT = """
@@ -121,15 +121,7 @@ def test_a_disk_that_fills_up_is_said_and_holds_nothing_half_written(
 
 
 def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
-    done = subprocess.run(
-        f"{COMMAND} generate plant --rows 100000 | head -n 1",
-        shell=True,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS,
-        check=True,
-    )
+    done = call(f"{COMMAND} generate plant --rows 100000 | head -n 1", tmp_path)
     assert done.stdout.startswith("time,sensor_1")
     assert done.stderr == ""
 
@@ -137,14 +129,6 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
 def test_an_interruption_while_the_command_is_imported_is_no_traceback(tmp_path: Path) -> None:
     # in place of the library that the command is built on: one that is interrupted
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
-    done = subprocess.run(
-        [sys.executable, "-c", "from subadjacent.cli.start import main; main()"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS,
-        check=False,
-    )
-    assert done.returncode == 130
-    assert done.stderr == ""
+    code = "from subadjacent.cli.start import main; main()"
+    env = os.environ | {"PYTHONPATH": str(tmp_path)}
+    assert call([sys.executable, "-c", code], tmp_path, code=130, env=env).stderr == ""

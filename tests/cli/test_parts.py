@@ -35,7 +35,7 @@ def test_a_bar_shows_on_a_terminal_after_two_seconds(
     assert "75% of 4 steps, epoch 1 of at most 2" in shown
 
 
-def test_a_bar_shows_names_as_they_are_and_safe(
+def test_a_bar_shows_names_as_they_are_and_safe_and_goes_on_without_a_total(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
@@ -46,13 +46,6 @@ def test_a_bar_shows_names_as_they_are_and_safe(
     assert "[bold]\\x07" in shown
     assert "[red]\\x9b" in shown
     assert "\x9b" not in shown
-
-
-def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("subadjacent.cli.progress.PATIENCE", 0)
     with Bar("fitting", quiet=False) as bar:
         bar.watch(Progress("drawing", 0, 0, ""))
         assert bar._timer is not None
@@ -60,58 +53,47 @@ def test_what_cannot_tell_how_far_it_is_shows_that_it_goes_on(
     assert "drawing" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("error", "shown"),
-    [
+def test_errors_of_the_library_are_said_of_the_file() -> None:
+    of = InputError.of
+    for error, shown in (
         (
-            InputError.of("X['b']", "must be finite", "b is nan", RAISE_FILL_LIMIT),
+            of("X['b']", "must be finite", "b is nan", RAISE_FILL_LIMIT),
             (
                 "a.csv, b.csv['b'] must be finite; b is nan: "
                 "leave the column out (--ignore), or raise fill_limit in a --config file"
             ),
         ),
         (
-            InputError.of("X", "must name its entity", remedy=NAME_ENTITIES),
+            of("X", "must name its entity", remedy=NAME_ENTITIES),
             "a.csv, b.csv must name its entity: name their column with --entity",
         ),
         (
-            InputError.of("times of X", "must increase", "2 after 3", "sort them"),
+            of("times of X", "must increase", "2 after 3", "sort them"),
             "times of a.csv, b.csv must increase; 2 after 3: sort them",
         ),
-        (InputError.of("window", "must be 1", "got 2"), "window must be 1; got 2"),
-        (InputError.of("MaX", "must be 1", "got 2"), "MaX must be 1; got 2"),
+        (of("window", "must be 1", "got 2"), "window must be 1; got 2"),
+        (of("MaX", "must be 1", "got 2"), "MaX must be 1; got 2"),
+        (of("until", "must be 1", "got 2"), "--train-until must be 1; got 2"),
         (
-            InputError.of("until", "must leave rows to fit on", "none come before 0"),
-            "--train-until must leave rows to fit on; none come before 0",
-        ),
-        (
-            InputError.of("a.csv, line 2,", "must be one", "'x'", "give time_format='%Y' or 3"),
+            of("a.csv, line 2,", "must be one", "'x'", "give time_format='%Y' or 3"),
             "a.csv, line 2, must be one; 'x': give --time-format '%Y' or 3",
         ),
-        (
-            InputError.of("time_format", "must have a year"),
-            "--time-format must have a year",
-        ),
+        (of("time_format", "must have a year"), "--time-format must have a year"),
         (InputError("fit needs more rows"), "fit needs more rows"),
-    ],
-)
-def test_errors_of_the_library_are_said_of_the_file(error: InputError, shown: str) -> None:
-    with pytest.raises(InputError) as caught, errors_about(["a.csv", "b.csv"]):
-        raise error
-    assert str(caught.value) == shown
+    ):
+        with pytest.raises(InputError) as caught, errors_about(["a.csv", "b.csv"]):
+            raise error
+        assert str(caught.value) == shown
 
 
-@pytest.mark.parametrize(
-    ("package", "said"),
-    [
+def test_a_package_that_is_missing_is_named_with_its_extra() -> None:
+    for package, said in (
         ("torch", "this needs torch: pip install 'subadjacent[network]'"),
         ("matplotlib.figure", "this needs matplotlib: pip install 'subadjacent[plot]'"),
         ("nonsense", "No module named 'nonsense' (--debug shows where)"),
-    ],
-)
-def test_a_package_that_is_missing_is_named_with_its_extra(package: str, said: str) -> None:
-    error = ModuleNotFoundError(f"No module named {package!r}", name=package)
-    assert missing_package(error) == said
+    ):
+        error = ModuleNotFoundError(f"No module named {package!r}", name=package)
+        assert missing_package(error) == said
 
 
 def raising(error: BaseException) -> Any:
@@ -121,9 +103,11 @@ def raising(error: BaseException) -> Any:
     return app
 
 
-@pytest.mark.parametrize(
-    ("error", "code", "said"),
-    [
+def test_every_error_is_one_sentence_and_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["subadjacent"])
+    errors: tuple[tuple[BaseException, int, str], ...] = (
         (InputError("x must be y"), 1, "error: x must be y"),
         (OSError(28, "No space left on device", "a.csv"), 1, "error: a.csv: No space left"),
         (ModuleNotFoundError("no", name="torch"), 1, "error: this needs torch: pip install"),
@@ -133,20 +117,12 @@ def raising(error: BaseException) -> Any:
         (typer.BadParameter("no such thing"), 2, "no such thing"),
         (InputError("x" * 2_001), 1, f"error: {'x' * 2_000} … (1 characters more)\n"),
         (InputError("x" * 2_000), 1, f"error: {'x' * 2_000}\n"),
-    ],
-)
-def test_every_error_is_one_sentence_and_an_exit_code(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    error: BaseException,
-    code: int,
-    said: str,
-) -> None:
-    monkeypatch.setattr("sys.argv", ["subadjacent"])
-    with pytest.raises(SystemExit) as caught:
-        main.run(raising(error))
-    assert caught.value.code == code
-    assert said in capsys.readouterr().err
+    )
+    for error, code, said in errors:
+        with pytest.raises(SystemExit) as caught:
+            main.run(raising(error))
+        assert caught.value.code == code
+        assert said in capsys.readouterr().err
 
 
 def test_debug_shows_the_traceback(

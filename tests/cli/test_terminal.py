@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import io
-import json
 import logging
-import os
-import pty
-import struct
-import subprocess
-import termios
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from running import COMMAND
+from cli.terminal import shown
+from running import json_lines, process_runner
 from subadjacent.cli.alarm_table import MAX_WARNINGS, print_warnings
 from subadjacent.cli.held_warnings import held_warnings
 
@@ -34,35 +28,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
     values[700:703, 0] += 40
     frame = pl.DataFrame({f"{LONG}\x1b[2J": values[:, 0], "still": 1.0, "flow": values[:, 1]})
     frame.write_parquet(folder / "long.parquet")
-    subprocess.run([COMMAND, "detect", "long.parquet"], cwd=folder, check=True)
+    process_runner(folder)("detect", "long.parquet")
     return folder
-
-
-def shown(folder: Path, *arguments: str, columns: int = 100, **environment: str) -> str:
-    """Run the command with standard output and error on a terminal of so many columns."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    # a size that the environment names would win
-    others = {name: text for name, text in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    process = subprocess.Popen(
-        [COMMAND, *arguments],
-        cwd=folder, stdin=follower, stdout=follower, stderr=follower,
-        env={**others, "TERM": "xterm-256color", **environment},
-    )  # fmt: skip
-    os.close(follower)
-    text = b""
-    while piece := _read(leader):
-        text += piece
-    os.close(leader)
-    assert process.wait() == 0, text
-    return text.decode().replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 1 << 16)
-    except OSError:
-        return b""
 
 
 def test_a_person_gets_a_table_and_a_program_json(found: Path) -> None:
@@ -77,11 +44,8 @@ def test_a_person_gets_a_table_and_a_program_json(found: Path) -> None:
     assert "jumped to 4" in text
     assert "\x1b[2J" not in text
     assert shown(found, *alarms, "--format", "csv").startswith("start,end,peak,")
-    piped = subprocess.run([COMMAND, *alarms], cwd=found, capture_output=True, text=True)
-    assert json.loads(piped.stdout.splitlines()[0])["number"] == 1
-    table = subprocess.run(
-        [COMMAND, *alarms, "--format", "table"], cwd=found, capture_output=True, text=True
-    )
+    assert json_lines(process_runner(found)(*alarms).stdout)[0]["number"] == 1
+    table = process_runner(found)(*alarms, "--format", "table")
     assert "rows 700 to 702" in table.stdout
     assert "\x1b" not in table.stdout + table.stderr
 

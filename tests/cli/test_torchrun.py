@@ -50,13 +50,3 @@ def test_two_processes_write_the_model_that_one_writes(tmp_path: Path, command: 
     for name, value in one.items():
         if not name.endswith(OF_KEYS):
             torch.testing.assert_close(many[name], value, rtol=1e-4, atol=1e-5, msg=name)
-
-
-@pytest.mark.sweep
-@pytest.mark.usefixtures("rows")
-def test_bad_input_ends_all_processes_with_a_sentence_and_no_folder(tmp_path: Path) -> None:
-    arguments = ("fit", "rows.csv", "--detector", "dagmm", "-o", "many")
-    out, said = run(2, "-m", "subadjacent", *arguments, cwd=tmp_path, fails=True)
-    assert out == ""
-    assert "error: network must be one that 2 processes can train" in said
-    assert not (tmp_path / "many").exists()

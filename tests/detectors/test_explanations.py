@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reproduce.cases import Case, case
+from reproduce.cases import case
 from subadjacent import Alarm, MagnitudeDetector, SubAdjacentDetector, load
 from subadjacent.data.plant import Plant
 
@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[set[str], set[int]]] = {
 SEEDS = range(8)
 
 
-def touching(drawn: Case, alarms: list[Alarm]) -> list[Alarm]:
+def touching(drawn: Plant, alarms: list[Alarm]) -> list[Alarm]:
     """Alarms that touch an event."""
     return [
         alarm
@@ -33,7 +33,7 @@ def touching(drawn: Case, alarms: list[Alarm]) -> list[Alarm]:
     ]
 
 
-def true_alarms(drawn: Case) -> list[Alarm]:
+def true_alarms(drawn: Plant) -> list[Alarm]:
     """Alarms of the default that touch an event."""
     return touching(drawn, SubAdjacentDetector().fit(drawn.train).alarms(drawn.test))
 

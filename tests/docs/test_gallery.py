@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from running import GENEROUS
+from running import call
 
 ROOT = Path(__file__).parents[2]
 GALLERY = ROOT / "docs" / "gallery"
@@ -23,15 +22,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)\)")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A gallery as the command makes it, all of it: that takes a quarter of a minute."""
     folder = tmp_path_factory.mktemp("gallery")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "examples.gallery", "--output", str(folder)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    call([sys.executable, "-W", "error", "-m", "examples.gallery", "--output", folder], ROOT)
     return folder
 
 

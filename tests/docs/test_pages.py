@@ -78,36 +78,23 @@ def test_the_python_blocks_of_a_page_run_in_order(
 
 
 @every_page
-def test_a_python_block_that_is_not_run_says_why(page: Path) -> None:
-    unexplained = [
-        f"line {line}: {info!r}"
-        for line, info, _ in blocks(page)
-        if re.match(r"(?i)py", info) and not re.fullmatch(r"python(?: no-run \S.*)?", info)
-    ]
-    assert unexplained == []
-
-
-@every_page
-def test_no_python_block_is_missed(page: Path) -> None:
+def test_no_python_block_is_missed_or_left_out_without_a_reason_and_links_lead_to_files(
+    page: Path,
+) -> None:
+    infos = [info for _, info, _ in blocks(page) if re.match(r"(?i)py", info)]
+    assert all(re.fullmatch(r"python(?: no-run \S.*)?", info) for info in infos)
     lines = page.read_text(encoding="utf-8").splitlines()
     opened = [line for line in lines if re.match(r"\s*(```|~~~)\s*py", line)]
-    assert len(opened) == sum(info.startswith("py") for _, info, _ in blocks(page))
+    assert len(opened) == sum(info.startswith("py") for info in infos)
     assert sum(line.lstrip().startswith("```") for line in lines) == 2 * len(blocks(page))
-
-
-@every_page
-def test_every_relative_link_leads_to_a_file(page: Path) -> None:
     targets = [link.partition("#")[0] for link in LINK.findall(prose(page)) if "://" not in link]
     missing = [target for target in targets if target and not (page.parent / target).exists()]
     assert missing == []
 
 
-def test_every_folder_of_the_package_has_its_page() -> None:
+def test_every_folder_has_its_page_and_the_first_page_links_to_every_other() -> None:
     folders = {file.parent.name for file in SOURCE.glob("*/__init__.py")}
     assert folders <= {page.stem for page in PAGES}
-
-
-def test_the_first_page_links_to_every_other() -> None:
     start = (DOCS / "README.md").read_text(encoding="utf-8")
     paths = {page.relative_to(DOCS).as_posix() for page in PAGES} - {"README.md"}
     assert {path for path in paths if f"({path})" not in start} == set()
@@ -120,45 +107,24 @@ def test_every_public_name_is_documented() -> None:
     assert set(subadjacent.__all__) - rivals <= words
 
 
-@pytest.mark.parametrize(
-    "parameter",
-    inspect.signature(SubAdjacentDetector).parameters.values(),
-    ids=lambda one: one.name,
-)
-def test_every_parameter_of_the_detector_is_documented_with_its_default(
-    parameter: inspect.Parameter,
-) -> None:
-    default = repr(parameter.default).replace("'", '"')
-    rows = [row[:2] for row in table_rows(DOCS / "detectors.md")]
-    assert [f"`{parameter.name}`", f"`{default}`"] in rows
-
-
-def test_every_parameter_in_the_table_is_one_of_the_detector() -> None:
-    rows = table_rows(DOCS / "detectors.md")
-    first = next(number for number, row in enumerate(rows) if row[0] == "parameter")
-    known = list(inspect.signature(SubAdjacentDetector).parameters)
-    listed = [row[0].strip("`") for row in rows[first + 2 : first + 2 + len(known)]]
-    assert listed == known
-
-
-def test_every_module_in_the_maths_exists() -> None:
-    named = MODULE.findall((DOCS / "maths.md").read_text(encoding="utf-8"))
-    assert len(named) > 10
-    assert [module for module in named if not (SOURCE / module).is_file()] == []
-
-
-def test_every_name_in_the_maths_is_in_the_file_beside_it() -> None:
-    named = [
-        (found[1], row[-1].strip("`"))
-        for row in table_rows(DOCS / "maths.md")
-        if (found := MODULE.fullmatch(row[-2]))
+def test_the_parameters_of_the_detector_are_documented_with_their_defaults() -> None:
+    parameters = inspect.signature(SubAdjacentDetector).parameters.values()
+    known = [
+        [f"`{one.name}`", "`{}`".format(repr(one.default).replace("'", '"'))] for one in parameters
     ]
-    assert len(named) > 10
+    rows = [row[:2] for row in table_rows(DOCS / "detectors.md")]
+    first = next(number for number, row in enumerate(rows) if row[0] == "parameter")
+    assert rows[first + 2 : first + 2 + len(known)] == known
+
+
+def test_every_equation_is_in_the_maths_and_every_name_in_the_file_beside_it() -> None:
+    page = DOCS / "maths.md"
+    modules = MODULE.findall(page.read_text(encoding="utf-8"))
+    assert [module for module in modules if not (SOURCE / module).is_file()] == []
+    rows = table_rows(page)
+    named = [(found[1], row[-1].strip("`")) for row in rows if (found := MODULE.fullmatch(row[-2]))]
+    assert len(modules) >= len(named) > 10
     for module, name in named:
         dotted = "subadjacent." + module.removesuffix(".py").replace("/", ".")
         assert hasattr(importlib.import_module(dotted), name), f"{name} is not in {module}"
-
-
-def test_every_equation_of_the_paper_is_in_the_maths() -> None:
-    numbers = [row[0] for row in table_rows(DOCS / "maths.md") if row[0].isdigit()]
-    assert numbers == list("1234567")
+    assert [row[0] for row in rows if row[0].isdigit()] == list("1234567")

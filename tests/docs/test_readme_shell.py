@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
-from running import COMMAND, GENEROUS
+from running import COMMAND, call
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -19,15 +18,6 @@ def test_the_shell_lines_give_what_stands_below_them(tmp_path: Path) -> None:
     path = f"{COMMAND.parent}:{os.environ['PATH']}"
     for step in steps:
         line, _, expected = step.partition("\n")
-        done = subprocess.run(
-            line,
-            shell=True,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=GENEROUS,
-            check=True,
-            env=os.environ | {"PATH": path},
-        )
+        done = call(line, tmp_path, env=os.environ | {"PATH": path})
         assert done.stdout == expected
         assert done.stderr == ""

@@ -10,7 +10,7 @@ import pytest
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.alarms import Alarm
-from subadjacent.decision.baseline_profile import BaselineProfiles, ChannelProfile
+from subadjacent.decision.baseline_profile import CHANGE_ROWS, BaselineProfiles, ChannelProfile
 from subadjacent.decision.causes import Cause, Explainer
 from subadjacent.decision.evidence import Evidence
 from subadjacent.detectors.assessment import Assessment
@@ -20,10 +20,10 @@ from subadjacent.report.timeline import timelines
 
 # of a channel without a cycle: expected is the level before, from 1 below it to 2 above
 STEADY = ChannelProfile(
-    median=5.0, low=3.0, high=8.0, minimum=0.0, maximum=9.0, floor=-1e9,
-    ceiling=1e9, decimals=-1, cycle=0, memory=6, below=-1.0, above=2.0, below_drift=0.0,
-    above_drift=0.0, error=1.0, min_step=0.1, median_step=0.2, max_step=0.3, max_run=1, partner=-1,
-    slope=0, partner_error=1.0, partner_below=-1.0, partner_above=1.0, max_changes=(1.0,) * 5,
+    median=5.0, low=3.0, high=8.0, minimum=0.0, maximum=9.0, floor=-1e9, ceiling=1e9, decimals=-1,
+    cycle=0, memory=6, below=-1.0, above=2.0, below_drift=0.0, above_drift=0.0, error=1.0,
+    min_step=0.1, median_step=0.2, max_step=0.3, max_run=1, partner=-1, slope=0, partner_error=1.0,
+    partner_below=-1.0, partner_above=1.0, max_changes=(1.0,) * len(CHANGE_ROWS),
 )  # fmt: skip
 LEVEL = 1e6 / 3
 
@@ -32,7 +32,7 @@ def explainer(values: np.ndarray, starts: tuple[int, ...] = (0,)) -> Explainer:
     rows = len(values)
     series = TrainSeries(values[:, None], starts=starts)
     evidence = Evidence(np.zeros(rows), np.zeros((rows, 1)), None, {})
-    habits = BaselineProfiles(np.array([*STEADY[:-2], *STEADY.max_changes])[:, None])
+    habits = BaselineProfiles(np.array([[*STEADY[:-2], *STEADY.max_changes]]).T)
     return Explainer.of(series, evidence, habits, np.zeros(rows, dtype=bool))
 
 
@@ -47,6 +47,9 @@ def test_the_lines_of_a_channel_by_hand() -> None:
         assert len(distance) == 200
         assert len(set(distance.tolist())) == 1
         np.testing.assert_allclose(distance, size, atol=1e-9)
+    # what is usual is found when it is asked for
+    lines = channel_lines(replace(explainer(np.ones(50)), profiles=Any), 0)
+    assert next(lines).tolist() == [1.0] * 50
 
 
 def test_distances_that_differ_are_kept_as_they_are() -> None:
@@ -58,11 +61,6 @@ def test_distances_that_differ_are_kept_as_they_are() -> None:
     assert set(expected.tolist()) == {5.0, LEVEL}
     np.testing.assert_allclose(below, np.where(left_out, -2.0, -1.0), atol=1e-9)
     np.testing.assert_allclose(above, np.where(left_out, 3.0, 2.0), atol=1e-9)
-
-
-def test_what_is_usual_is_found_when_it_is_asked_for() -> None:
-    lines = channel_lines(replace(explainer(np.ones(50)), profiles=Any), 0)
-    assert next(lines).tolist() == [1.0] * 50
 
 
 def cause(channel: str, at: Any, seen: float, partner: str | None = None) -> Cause:
@@ -91,10 +89,14 @@ def test_the_charts_of_an_alarm_by_hand() -> None:
     assert charts_of(row_of(), series_of()) == []
 
 
-def test_a_cause_that_was_made_by_hand_has_a_chart_without_a_row() -> None:
-    for at, seen in ((2, 104.0), (12, 112.0), (3, 104.0)):
-        (chart,) = charts_of(row_of(cause("b", at=at, seen=seen)), series_of())
-        assert chart == {"channel": 1, "told": "went away"}
+def test_a_cause_whose_value_was_not_seen_there_has_a_chart_without_a_row() -> None:
+    missing = replace(cause("b", at=2, seen=102.0), kind="missing")
+    by_hand = (cause("b", at=at, seen=seen) for at, seen in ((2, 104.0), (12, 112.0), (3, 104.0)))
+    for told in (missing, *by_hand):
+        assert charts_of(row_of(told), series_of()) == [{"channel": 1, "told": "went away"}]
+    # a name over two lines is not written twice
+    over_two = replace(cause("c\nd", 3, 203.0), sentence="c d went away")
+    assert [one["told"] for one in charts_of(row_of(over_two), series_of())] == ["went away"]
 
 
 def test_what_a_channel_parted_from_is_drawn_below_it() -> None:
@@ -109,18 +111,6 @@ def test_what_a_channel_parted_from_is_drawn_below_it() -> None:
     assert [(one["channel"], one["told"]) for one in both] == [(0, "went away"), (3, "went away")]
     again = charts_of(row_of(cause("e", 3, 303.0), parted), series_of())
     assert [one["channel"] for one in again] == [3, 0]
-
-
-def test_a_name_over_two_lines_is_not_written_twice() -> None:
-    told = replace(cause("c\nd", 3, 203.0), sentence="c d went away")
-    (chart,) = charts_of(row_of(told), series_of())
-    assert chart["told"] == "went away"
-
-
-def test_what_was_missing_was_not_seen() -> None:
-    missing = replace(cause("b", at=2, seen=102.0), kind="missing")
-    (chart,) = charts_of(row_of(missing), series_of())
-    assert chart == {"channel": 1, "told": "went away"}
 
 
 def test_missing_segments_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +129,8 @@ def test_there_are_no_more_charts_than_places() -> None:
     causes = [
         cause(name, 1, 9.0, partner=names[number + 5]) for number, name in enumerate(names[:5])
     ]
-    assert len(charts_of(row_of(*causes), series)) == MAX_CHANNELS == 8
+    row = replace(row_of(), causes=tuple(causes))
+    assert len(charts_of(row, series)) == MAX_CHANNELS == 8
 
 
 def test_charts_of_real_alarms_point_at_the_rows_of_their_sentences(

@@ -50,6 +50,10 @@ def test_the_figure_shows_the_channel_that_explains_the_worst_alarm(found: Asses
     worst = max(found.alarms(), key=lambda alarm: alarm.severity)
     assert figure_series(found).axes[0].get_ylabel() == worst.causes[0].channel
     assert figure_series(found, alarms=[]).axes[0].get_ylabel() == "channel_0"
+    with pytest.raises(InputError, match=r"first and a last one of 0 to 999; got \(1000, 1200\)"):
+        figure_series(found, rows=(1_000, 1_200))
+    with pytest.raises(InputError, match=r"channels must be among .* got \['flow'\]"):
+        figure_series(found, channels=["flow"])
 
 
 def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
@@ -68,41 +72,47 @@ def test_a_long_series_is_drawn_with_fewer_points_and_all_its_peaks(
     assert (edges.min(), edges.max()) == (usual.low.min(), usual.high.max())
 
 
-@pytest.mark.parametrize(
-    ("index", "texts", "day"),
-    [
-        # rows are 5 minutes apart: 2026-01-01 00:00 to 16:35
-        (
-            pd.date_range("2026-01-01", periods=200, freq="5min"),
-            ["Jan-01", "03:00", "06:00", "09:00", "12:00", "15:00"],
-            "2026-Jan-01",
-        ),
-        (np.arange(200) * 0.008, ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25", "1.50"], ""),
-    ],
-    ids=["times", "numbers"],
-)
-def test_round_times_and_numbers_stand_below_the_rows(
-    plant: Plant, index: Any, texts: list[str], day: str
-) -> None:
-    frame = pd.DataFrame(plant.test[:200], index=index).add_prefix("channel ")
-    axis = figure_series(MagnitudeDetector().fit(frame).assess(frame), alarms=[]).axes[-1]
-    assert [tick.get_text() for tick in axis.get_xticklabels()] == texts
-    assert axis.get_xlabel() == day
-    np.testing.assert_allclose(axis.get_xticks()[1], 36 if day else 31.25)
+def test_round_times_and_numbers_stand_below_the_rows(plant: Plant) -> None:
+    # rows are 5 minutes apart: 2026-01-01 00:00 to 16:35
+    times = pd.date_range("2026-01-01", periods=200, freq="5min")
+    clock = ["Jan-01", "03:00", "06:00", "09:00", "12:00", "15:00"]
+    minutes = pd.date_range("2026-01-01", periods=200, freq="1min")
+    numbers = ["0.00", "0.25", "0.50", "0.75", "1.00", "1.25", "1.50"]
+    for index, texts, day, second in (
+        (times, clock, "2026-Jan-01", 36),
+        (minutes, ["Jan-01", "01:00", "02:00", "03:00"], "2026-Jan-01", 60),
+        (np.arange(200) * 0.008, numbers, "", 31.25),
+    ):
+        frame = pd.DataFrame(plant.test[:200], index=index).add_prefix("channel ")
+        axis = figure_series(MagnitudeDetector().fit(frame).assess(frame), alarms=[]).axes[-1]
+        assert [tick.get_text() for tick in axis.get_xticklabels()] == texts
+        assert axis.get_xlabel() == day
+        np.testing.assert_allclose(axis.get_xticks()[1], second)
 
 
-def test_labels_are_a_strip_above_the_data(found: Assessment) -> None:
-    labels = np.zeros(1_000, int)
-    labels[20:30] = 1
-    figure = figure_series(found, alarms=[], labels=labels)
+def test_alarms_the_part_fitted_on_and_labels_are_marked_and_named(found: Assessment) -> None:
+    one = replace(found.alarms()[0], first=10, last=10)
+    alarms = [one, replace(one, status="withdrawn", first=20), replace(one, first=30, last=40)]
+    rows = np.arange(1_000)
+    marked: tuple[tuple[dict[str, Any], str, list[tuple[float, float]]], ...] = (
+        ({"alarms": alarms}, "alarm", [(9.5, 10.5), (29.5, 40.5)]),
+        ({"fitted": rows < 400}, "fitted on this part", [(-0.5, 399.5)]),
+        ({"labels": (rows >= 20) & (rows < 30)}, "labelled", [(19.5, 29.5)]),
+    )
+    for marks, name, edges in marked:
+        figure = figure_series(found, **{"alarms": [], "traces": False} | marks)
+        assert [axis.get_ylabel() for axis in figure.axes[1:]] == ["severity"]
+        texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+        assert texts == ["usual", "expected", "seen", name]
+        for axis in figure.axes:
+            shown = [(part.get_x(), part.get_x() + part.get_width()) for part in axis.patches]
+            assert shown == edges
+    # labels are a strip above the data
     for axis in figure.axes:
         (strip,) = axis.patches
-        assert (strip.get_x(), strip.get_width()) == (19.5, 10)
         assert (strip.get_y(), strip.get_height()) == pytest.approx((0.93, 0.07))
     low, high = figure.axes[-1].get_ylim()
     assert found.normalized_scores.max() < low + 0.93 * (high - low)
-    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert texts == ["usual", "expected", "seen", "labelled"]
 
 
 def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> None:
@@ -119,38 +129,6 @@ def test_only_the_rows_asked_for_are_drawn(found: Assessment, plant: Plant) -> N
     usual = explainer_of(found).expected_range(1)
     edges = figure.axes[0].collections[0].get_paths()[0].vertices[:, 1]
     assert (edges.min(), edges.max()) == (usual.low[990:].min(), usual.high[990:].max())
-
-
-def test_traces_can_be_left_out(found: Assessment) -> None:
-    figure = figure_series(found, channels=["channel_1"], traces=False)
-    assert [axis.get_ylabel() for axis in figure.axes] == ["channel_1", "severity"]
-
-
-def test_alarms_are_shaded_but_for_those_withdrawn(found: Assessment) -> None:
-    one = replace(found.alarms()[0], first=10, last=10)
-    alarms = [one, replace(one, status="withdrawn", first=20), replace(one, first=30, last=40)]
-    figure = figure_series(found, alarms=alarms)
-    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert texts == ["usual", "expected", "seen", "alarm"]
-    for axis in figure.axes:
-        edges = [(one.get_x(), one.get_x() + one.get_width()) for one in axis.patches]
-        assert edges == [(9.5, 10.5), (29.5, 40.5)]
-
-
-def test_the_part_fitted_on_is_shaded(found: Assessment) -> None:
-    figure = figure_series(found, alarms=[], fitted=np.arange(1_000) < 400)
-    for axis in figure.axes:
-        (shade,) = axis.patches
-        assert (shade.get_x(), shade.get_x() + shade.get_width()) == (-0.5, 399.5)
-    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert texts == ["usual", "expected", "seen", "fitted on this part"]
-
-
-def test_rows_outside_of_the_series_and_unknown_channels_are_refused(found: Assessment) -> None:
-    with pytest.raises(InputError, match=r"first and a last one of 0 to 999; got \(1000, 1200\)"):
-        figure_series(found, rows=(1_000, 1_200))
-    with pytest.raises(InputError, match=r"channels must be among .* got \['flow'\]"):
-        figure_series(found, channels=["flow"])
 
 
 def test_a_network_without_attention_shows_none(attentive: AttentiveDetector, plant: Plant) -> None:

@@ -30,7 +30,6 @@ from subadjacent.report.marks import MAX_LISTED_ALARMS, alarm_rows, marked_segme
 from subadjacent.report.page import page
 from subadjacent.report.panels import panels as panels_of
 from subadjacent.report.timeline import timelines
-from subadjacent.rivals.base import RivalDetector
 from subadjacent.runtime import Progress
 
 
@@ -39,20 +38,14 @@ def own(text: str) -> str:
     return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
 
 
-def test_a_page_fetches_nothing_and_its_headline_says_how_many_where_and_when(
+def test_a_page_fetches_nothing_and_has_its_headline_and_the_warnings_that_it_is_given(
     named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
 ) -> None:
-    text = page(named, assessed, title="Plant", alarms=alarms)
+    text = page(named, assessed, title="Plant", alarms=alarms, remarks=["too <few> rows"])
     assert not re.search(r"""<(?:script|link|img|iframe)[^>]*(?:src|href)\s*=""", text)
     assert not re.search(r"https?:|url\(|@import", own(text))
     assert "default-src 'none'" in text
     assert "What each view adds to the score" in text
-
-
-def test_the_page_has_the_headline_and_the_warnings_that_it_is_given(
-    named: SubAdjacentDetector, assessed: Assessment, alarms: list[Alarm]
-) -> None:
-    text = page(named, assessed, title="Plant", alarms=alarms, remarks=["too <few> rows"])
     assert f"<h1>{escape(headline(assessed, alarms))}</h1>" in text
     assert "<li>too &lt;few&gt; rows</li>" in text
 
@@ -133,6 +126,10 @@ def test_warnings_say_what_to_be_wary_of(named: SubAdjacentDetector, plant: Plan
     facts = words.data_facts(read(frame).series, timelines(read(frame).series))
     assert (facts["Gaps in the clock"], facts["Constant channels"]) == ("1", "heat")
     assert (facts["Rows"], facts["Interval"], facts["Clock"]) == ("800", "5 min", "as given")
+    series = read(dated(plant.test).tz_localize("America/New_York")).series
+    assert words.data_facts(series, timelines(series))["Clock"] == "UTC-05:00"
+    texts = [words.number(value) for value in (0.5, 0.81254, 9_999.0, 39_187.0, -2e6)]
+    assert texts == ["0.5", "0.8125", "9,999", "39,190", "-2,000,000"]
 
 
 def test_few_training_rows_and_unseen_entities_are_warned_of(plant: Plant) -> None:
@@ -150,19 +147,14 @@ def test_few_training_rows_and_unseen_entities_are_warned_of(plant: Plant) -> No
     assert "extrapolated" not in " ".join(words.warnings(auto, auto.assess({"z": plant.test})))
 
 
-def unfitting(found: Assessment, number: int) -> Assessment:
-    """The same, with a series that the model does not fit."""
-    judgements = list(found.judgements)
-    judgements[number] = replace(judgements[number], fits=False)
-    return replace(found, judgements=tuple(judgements))
-
-
 def test_a_series_that_the_model_does_not_fit_is_warned_of_first(
     named: SubAdjacentDetector, plant: Plant
 ) -> None:
     usual, moved = dated(plant.train), dated(plant.train)
     moved["heat"] = 7.0
-    found = unfitting(named.assess({"usual": usual, "moved": moved}), 1)
+    found = named.assess({"usual": usual, "moved": moved})
+    first, second = found.judgements
+    found = replace(found, judgements=(first, replace(second, fits=False)))
     assert found.misfits == ["moved"]
     sentence = (
         "Most rows of moved are unlike those that the model learned from, and more of them than "
@@ -171,32 +163,24 @@ def test_a_series_that_the_model_does_not_fit_is_warned_of_first(
     assert words.warnings(named, found)[0] == sentence
     assert sentence in own(page(named, found, title=""))
     assert "are unlike those" not in own(page(named, named.assess(usual), title=""))
-    (alone, _) = words.warnings(named, unfitting(named.assess(moved), 0))
-    assert alone.startswith("Most rows of this data are unlike those")
-
-
-def test_of_very_many_series_that_do_not_fit_the_first_have_a_sentence_each() -> None:
-    names = [f"m{number}" for number in range(7)]
     assert words.misfits([]) == []
-    assert len(words.misfits(names[:5])) == 5
-    *each, rest = words.misfits(names)
+    assert words.misfits([None])[0].startswith("Most rows of this data are unlike those")
+    # of very many, the first have a sentence each
+    *each, rest = words.misfits([f"m{number}" for number in range(7)])
     assert [f"rows of m{number} are" in told for number, told in enumerate(each)] == [True] * 5
     assert rest == "Nor does it fit 2 more: m5, m6."
 
 
-def test_a_clock_away_from_utc_says_so(plant: Plant) -> None:
-    frame = dated(plant.test).tz_localize("America/New_York")
-    series = read(frame).series
-    assert words.data_facts(series, timelines(series))["Clock"] == "UTC-05:00"
-
-
-def test_settings_show_what_auto_came_to(
-    named: SubAdjacentDetector, attentive: AttentiveDetector, plant: Plant
+def test_settings_show_what_auto_came_to_and_versions_what_is_installed(
+    named: SubAdjacentDetector,
+    attentive: AttentiveDetector,
+    plant: Plant,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     told = words.settings(named)
     assert told["detector"] == "SubAdjacentDetector"
     assert told["near"] == "5"
-    rate = "auto: about one false alarm in three times the rows fitted on"
+    rate = "auto: about one false alarm in twice the rows fitted on"
     assert told["contamination"] == rate
     each = f"{named.threshold_:.6g} for all series together; each has its own"
     assert told["threshold"] == each
@@ -210,9 +194,6 @@ def test_settings_show_what_auto_came_to(
     assert words.settings(attentive)["near"] == "auto: 4"
     chance = RandomDetector().fit(plant.train)
     assert words.settings(chance)["seed"] == str(chance.models_.pooled.state().facts["seed"])
-
-
-def test_versions_leave_out_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "LIBRARIES", ("numpy", "no-such-library"))
     assert list(words.versions()) == ["Python", "numpy"]
 
@@ -243,13 +224,10 @@ def test_a_row_says_how_long_and_how_bad_in_words(assessed: Assessment) -> None:
     row, rows = alarm_rows([short, huge], [bare], timelines([bare]))
     assert (row.when, row.lasted) == ("row 10", "1 row")
     assert (rows.until, rows.lasted) == ("row 300", "21 rows")
-
-
-def test_an_alarm_is_in_the_training_part_where_they_share_a_row(assessed: Assessment) -> None:
-    alarm = replace(assessed.alarms()[0], first=280, last=286)
-    tagged = {(0, 280): False, (0, 281): True, (286, 290): True, (287, 290): False}
+    # in the training part where they share a row
+    tagged = {(0, 280): False, (0, 281): True, (300, 310): True, (301, 310): False}
     for fitted, expected in tagged.items():
-        (row,) = alarm_rows([alarm], assessed.series, timelines(assessed.series), [[fitted]])
+        (row,) = alarm_rows([huge], [series], timelines([series]), [[fitted]])
         assert row.fitted == expected
 
 
@@ -276,12 +254,9 @@ def test_bands_are_the_rows_of_alarms_each_linked_to_its_own(
     assert "threshold" not in read
 
 
-def test_labels_follow_the_rows_of_a_frame_with_mixed_entities() -> None:
-    frame = pd.DataFrame({"item_id": ["b", "a", "b", "a"], "x": [1.0, 2, 3, 4]})
-    assert marked_segments([1, 0, 1, 1], read(frame)) == [[(0, 2)], [(1, 2)]]
-
-
 def test_labels_come_in_the_shape_of_the_input() -> None:
+    mixed = pd.DataFrame({"item_id": ["b", "a", "b", "a"], "x": [1.0, 2, 3, 4]})
+    assert marked_segments([1, 0, 1, 1], read(mixed)) == [[(0, 2)], [(1, 2)]]
     rows = np.zeros((3, 1))
     assert marked_segments([[0, 1, 1], [0, 0, 0]], read([rows, rows])) == [[(1, 3)], []]
     assert marked_segments({"a": [1, 0, 1]}, read({"a": rows})) == [[(0, 1), (2, 3)]]
@@ -308,20 +283,28 @@ def test_the_part_fitted_on_marks_the_alarms_that_touch_it(
         page(named, assessed, title="", fitted=[1, 0])
 
 
-@pytest.mark.parametrize(
-    ("epochs", "told"),
-    [(0, "The network was not trained"), (1, "One has no course to draw"), (2, "2 epochs in")],
-)
-def test_a_training_without_a_course_has_a_sentence(plant: Plant, epochs: int, told: str) -> None:
-    short = AttentiveDetector(history=EPOCHS[:epochs]).fit(dated(plant.train))
-    text = page(short, short.assess(dated(plant.test[:300])), title="")
-    assert told in text
-    assert ("Validation error by epoch" in own(text)) == (epochs > 1)
-    assert "Complete" not in own(text)
+def test_a_training_without_a_course_has_a_sentence(plant: Plant) -> None:
+    for epochs, told in (
+        (EPOCHS[:0], "The network was not trained"),
+        (EPOCHS[:1], "One has no course to draw"),
+        (EPOCHS, "2 epochs in"),
+        ((replace(EPOCHS[0], complete=False),), "Training reached its time limit before it was do"),
+    ):
+        short = AttentiveDetector(history=epochs).fit(dated(plant.train))
+        text = page(short, short.assess(dated(plant.test[:300])), title="")
+        assert told in text
+        assert ("Validation error by epoch" in own(text)) == (len(epochs) > 1)
+        assert "Complete" not in own(text)
 
 
-def test_progress_counts_all_the_work(named: SubAdjacentDetector, assessed: Assessment) -> None:
+def test_progress_counts_all_the_work_and_nothing_is_assessed_again(
+    named: SubAdjacentDetector, assessed: Assessment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("rows were assessed twice")
+
     heard: list[Progress] = []
+    monkeypatch.setattr(type(named.models_.pooled), "assess", refuse)
     page(named, assessed, title="", watch=heard.append)
     traces = len(assessed.evidence[0].traces)
     # four channels: seen, expected, and how far below and above is usual; traces; the severity
@@ -329,16 +312,6 @@ def test_progress_counts_all_the_work(named: SubAdjacentDetector, assessed: Asse
     assert {(one.stage, one.total, one.unit) for one in heard} == {
         ("drawing", heard[-1].done, "values")
     }
-
-
-def test_a_page_assesses_nothing_again(
-    named: SubAdjacentDetector, assessed: Assessment, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError("rows were assessed twice")
-
-    monkeypatch.setattr(type(named.models_.pooled), "assess", refuse)
-    page(named, assessed, title="", alarms=assessed.alarms())
 
 
 def panels(text: str) -> list[str]:
@@ -390,11 +363,6 @@ def test_views_are_distinguished_from_other_traces(plant: Plant) -> None:
     assert "What each view adds" not in text
 
 
-def test_numbers_are_written_as_people_write_them() -> None:
-    texts = [words.number(value) for value in (0.5, 0.81254, 9_999.0, 39_187.0, -2e6)]
-    assert texts == ["0.5", "0.8125", "9,999", "39,190", "-2,000,000"]
-
-
 def test_as_many_attention_matrices_are_kept_as_there_is_room_for(
     attentive: AttentiveDetector, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -424,22 +392,6 @@ def test_attention_is_that_of_the_worst_row(attentive: AttentiveDetector, plant:
     assert (looked["at"], looked["until"]) == (0, 5)
 
 
-def test_an_interrupted_training_is_warned_of(plant: Plant) -> None:
-    history = (replace(EPOCHS[0], complete=False),)
-    detector = AttentiveDetector(history=history).fit(plant.train)
-    told = words.warnings(detector, detector.assess(plant.test))
-    assert "Training reached its time limit before it was done." in told
-
-
-# what each detector shows between the data and the severity
-SHOWN = {
-    "default": [
-        *("Level", "Rhythm", "Local rhythm", "Slow rhythm", "State", "Shape"),
-        *("Against other channels", "All channels together"),
-    ],
-    "sub-adjacent-transformer": ["Error", "Contribution", "Row score"],
-    "anomaly-transformer": ["Error", "Contribution", "Row score"],
-}
 QUICK = ("default", "sub-adjacent-transformer", "lof")
 CHEAP = {"window": 20, "near": 2, "far": 5, "epochs": 2, "stride": 8, "size": "tiny"}
 
@@ -456,14 +408,9 @@ def test_every_detector_has_a_page(name: str, plant: Plant) -> None:
     # some of them find nothing at the threshold that they choose
     detector.threshold_ = float(np.quantile(found.scores, 0.98))
     text = page(detector, detector.assess(plant.test), title="")
-    drawn = panels(text)
-    if isinstance(detector, RivalDetector):
-        # what else a network tells stands between
-        assert drawn[0] == "Error"
-        assert drawn[drawn.index("Row score") :][:2] == ["Row score", "Severity"]
-    else:
-        shown = [*SHOWN.get(name, []), "Severity"]
-        assert drawn[: len(shown)] == shown
+    titles = [one.title for one in panels_of(found)]
+    assert panels(text)[: len(titles)] == titles
+    assert titles[-1] == "Severity"
     network = "epochs" in known
     attentive = isinstance(getattr(detector, "network_", None), Attentive)
     assert ('id="attention-title"' in text) == attentive

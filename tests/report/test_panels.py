@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -54,19 +52,3 @@ def test_a_view_that_adds_nothing_has_no_figure() -> None:
     assert trace_names([none]) == ("level",)
     some = second._replace(traces={"network": np.eye(1, 5)[0]})
     assert trace_names([none, some]) == ("level", "network")
-
-
-def test_the_page_and_the_figure_of_a_control_need_no_torch() -> None:
-    code = """
-import sys
-from subadjacent import MagnitudeDetector
-from subadjacent.report.figures import figure_series
-from subadjacent.report.page import page
-rows = [[1.0], [2.0]] * 30
-detector = MagnitudeDetector().fit(rows)
-found = detector.assess(rows)
-page(detector, found, title="")
-figure_series(found)
-assert "torch" not in sys.modules, "torch is imported"
-"""
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

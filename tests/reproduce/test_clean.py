@@ -72,20 +72,25 @@ class RecordingDetector:
         return RecordingAssessment(rows)
 
 
-def two_entities() -> Benchmark:
-    """Training rows are 0 and 1; test rows are 2 and 3, and 4 and 5."""
-    rows = {"a": [[0.0], [1.0]], "b": [[1.0], [0.0]]}
-    tests = {"a": [[2.0], [3.0]], "b": [[4.0], [5.0]]}
+def entities_of(train: Any, test: Any, labels: Any) -> Benchmark:
+    """Two entities of one channel: training rows, test rows, and the labels of either."""
+    rows, tests = (
+        [np.array(part, dtype=float)[:, None] for part in parts] for parts in (train, test)
+    )
     return Benchmark(
         "msl",
         "Two entities",
-        tuple(TrainSeries(np.array(values), entity=name) for name, values in rows.items()),
+        tuple(TrainSeries(one, entity=name) for one, name in zip(rows, "ab", strict=True)),
         tuple(
-            TestSeries(TrainSeries(np.array(values), entity=name), np.array([0, 1]))
-            for name, values in tests.items()
+            TestSeries(TrainSeries(one, entity=name), np.array(labels))
+            for one, name in zip(tests, "ab", strict=True)
         ),
         "here",
     )
+
+
+def two_entities() -> Benchmark:
+    return entities_of([[0, 1], [1, 0]], [[2, 3], [4, 5]], [0, 1])
 
 
 def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
@@ -127,45 +132,31 @@ def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
 
 def long_entities() -> Benchmark:
     """Two entities of 100 rows with one anomaly each, rows 50 to 59; values are scores."""
-    labels = np.zeros(100, dtype=int)
+    labels, loud, quiet = np.zeros(100, dtype=int), np.zeros(100), np.zeros(100)
     labels[50:60] = 1
-    loud, quiet = np.zeros((100, 1)), np.zeros((100, 1))
     # right, 3 rows late; false; false; right before the anomaly begins, and found at once
-    loud[[53, 80, 90], 0] = 9, 5, 5
-    quiet[46, 0] = 3
-    rows = TrainSeries(np.zeros((3, 1)))
-    return Benchmark(
-        "msl",
-        "Long",
-        tuple(replace(rows, entity=name) for name in "ab"),
-        tuple(
-            TestSeries(TrainSeries(values, entity=name), labels)
-            for name, values in (("a", loud), ("b", quiet))
-        ),
-        "here",
-    )
+    loud[[53, 80, 90]] = 9, 5, 5
+    quiet[46] = 3
+    return entities_of([[0] * 3] * 2, [loud, quiet], labels)
 
 
-@pytest.mark.parametrize("per_entity", [False, True])
-@pytest.mark.parametrize("dataset", ["msl", "smd", "off the ring"])
-def test_alarms_are_counted_over_all_entities(
-    monkeypatch: pytest.MonkeyPatch, dataset: str, per_entity: bool
-) -> None:
+def test_alarms_are_counted_over_all_entities(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clean, "build", lambda _run, _device: RecordingDetector())
     monkeypatch.setattr(clean, "load", lambda _run, _root: long_entities())
-    row = clean.execute(replace(RUN, dataset=dataset, per_entity=per_entity), None, "cpu")
-    assert (row["alarms"], row["alarms_right"], row["alarms_false"]) == (4, 2, 2)
-    assert (row["anomalies"], row["anomalies_found"]) == (2, 2)
-    assert (row["alarms_right_share"], row["anomalies_found_share"]) == (0.5, 1)
-    assert row["event_f1"] == pytest.approx(2 / 3)
-    # normalised, both that are right are above those that are not
-    assert row["oracle_event_f1"] == 1
-    assert row["alarms_false_per_1000_rows"] == 10
-    assert row["alarm_delay"] == 1.5
-    assert row["normal_rows_alarmed"] == 6 / 180
-    per_day = row["alarms_false_per_day"]
-    # 200 rows, one a minute
-    assert per_day == pytest.approx(2 / (200 / 1440)) if dataset == "smd" else np.isnan(per_day)
+    for dataset, per_entity in (("msl", False), ("smd", True), ("off the ring", False)):
+        row = clean.execute(replace(RUN, dataset=dataset, per_entity=per_entity), None, "cpu")
+        assert (row["alarms"], row["alarms_right"], row["alarms_false"]) == (4, 2, 2)
+        assert (row["anomalies"], row["anomalies_found"]) == (2, 2)
+        assert (row["alarms_right_share"], row["anomalies_found_share"]) == (0.5, 1)
+        assert row["event_f1"] == pytest.approx(2 / 3)
+        # normalised, both that are right are above those that are not
+        assert row["oracle_event_f1"] == 1
+        assert row["alarms_false_per_1000_rows"] == 10
+        assert row["alarm_delay"] == 1.5
+        assert row["normal_rows_alarmed"] == 6 / 180
+        # 200 rows, one a minute where that is published
+        per_day = 2 / (200 / 1440) if dataset == "smd" else np.nan
+        assert row["alarms_false_per_day"] == pytest.approx(per_day, nan_ok=True)
 
 
 def few_rows(benchmark: Benchmark) -> Benchmark:
@@ -179,32 +170,28 @@ def few_rows(benchmark: Benchmark) -> Benchmark:
     )
 
 
-@pytest.mark.parametrize("detector", ["default", "sub-adjacent", "knn"])
-def test_other_labels_give_the_same_scores_and_the_same_threshold(detector: str) -> None:
+def test_other_labels_give_the_same_scores_and_the_same_threshold() -> None:
     benchmark = few_rows(load(RUN, None))
     turned = replace(
         benchmark, test=tuple(TestSeries(test.rows, 1 - test.labels) for test in benchmark.test)
     )
-    run = replace(RUN, detector=detector, quick=True)
-    one, other = (clean._one_model(build(run, "cpu"), rows) for rows in (benchmark, turned))
-    np.testing.assert_array_equal(one.scores, other.scores)
-    assert one.alarms.alarms == other.alarms.alarms
-    # the share of rows above it, on the same scores
-    assert [found["alarm_rate"] for found in one.metrics] == [
-        found["alarm_rate"] for found in other.metrics
-    ]
-    assert [found["auroc"] for found in one.metrics] == pytest.approx(
-        [1 - found["auroc"] for found in other.metrics]
-    )
+    for detector in ("default", "sub-adjacent", "knn"):
+        run = replace(RUN, detector=detector)
+        one, other = (clean._one_model(build(run, "cpu"), rows) for rows in (benchmark, turned))
+        np.testing.assert_array_equal(one.scores, other.scores)
+        assert one.alarms.alarms == other.alarms.alarms
+        for ours, theirs in zip(one.metrics, other.metrics, strict=True):
+            # the share of rows above it, on the same scores
+            assert ours["alarm_rate"] == theirs["alarm_rate"]
+            assert ours["auroc"] == pytest.approx(1 - theirs["auroc"])
 
 
 def test_the_untrained_network_is_the_trained_one_without_training() -> None:
-    trained, untrained = (build(replace(RUN, detector=name, quick=False), "cpu").get_params()
-                          for name in ("sub-adjacent", "untrained"))  # fmt: skip
-    assert untrained["epochs"] == 0
-    assert {k: v for k, v in trained.items() if k != "epochs"} == {
-        k: v for k, v in untrained.items() if k != "epochs"
-    }
+    trained, untrained = (
+        build(replace(RUN, detector=name, quick=False), "cpu").get_params()
+        for name in ("sub-adjacent", "untrained")
+    )
+    assert untrained == trained | {"epochs": 0}
 
 
 def test_seed_settings_and_device_reach_the_detector() -> None:
@@ -218,10 +205,10 @@ def test_seed_settings_and_device_reach_the_detector() -> None:
         build(replace(RUN, detector="oracle"), "cpu")
 
 
-@pytest.mark.parametrize("quick", [False, True])
-def test_settings_of_one_run_do_not_reach_the_next(quick: bool) -> None:
-    plain = Run("nips-ts", "default", CLEAN, quick=quick)
-    before = build(plain, "cpu").get_params()
-    changed = build(replace(plain, settings=(("lookahead", 0),)), "cpu").get_params()
-    assert changed["lookahead"] == 0 != before["lookahead"]
-    assert build(plain, "cpu").get_params() == before
+def test_settings_of_one_run_do_not_reach_the_next() -> None:
+    for quick in (False, True):
+        plain = Run("nips-ts", "default", CLEAN, quick=quick)
+        before = build(plain, "cpu").get_params()
+        changed = build(replace(plain, settings=(("lookahead", 0),)), "cpu").get_params()
+        assert changed["lookahead"] == 0 != before["lookahead"]
+        assert build(plain, "cpu").get_params() == before

@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmark_files import SHARED
 from file_server import FileServer, serve
 from running import Run, json_lines
 
@@ -32,7 +30,7 @@ def psm_files(rows: int = 40) -> dict[str, bytes]:
     }
 
 
-def test_list_is_a_table_of_every_dataset(command: Run, tmp_path: Path) -> None:
+def test_list_is_a_table_json_or_csv(command: Run, tmp_path: Path) -> None:
     done = command("data", "list", "--root", tmp_path)
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["name", "about", "licence", "there", "verdict"]
@@ -40,9 +38,6 @@ def test_list_is_a_table_of_every_dataset(command: Run, tmp_path: Path) -> None:
     assert "CC BY 4.0" in lines[3]
     assert lines[7].endswith("generated  complete")
     assert done.stderr == ""
-
-
-def test_list_prints_json_and_csv(command: Run, tmp_path: Path) -> None:
     (tmp_path / "msl.npz").write_bytes(b"nothing of the kind")
     found = json_lines(command("data", "list", "--root", tmp_path, "--format", "json").stdout)
     assert [line["name"] for line in found] == NAMES
@@ -55,21 +50,6 @@ def test_list_prints_json_and_csv(command: Run, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(command("data", "list", *options).stdout)))
     assert rows[5]["title"] == "SMD"
     assert {row["verdict"] for row in rows} == {""}
-
-
-@pytest.mark.shared
-def test_the_variable_says_where_the_real_datasets_are(command: Run) -> None:
-    if not (SHARED / "msl.npz").exists():
-        pytest.skip(f"benchmark data is not there: {SHARED}")
-    env = os.environ | {"SUBADJACENT_DATA": str(SHARED)}
-    found = json_lines(command("data", "list", "--format", "json", env=env).stdout)
-    assert {line["name"]: line["verdict"] for line in found if line["there"] == "yes"} == {
-        "msl": "complete",
-        "smap": "complete",
-        "smd": "19 of 28 machines",
-        "nips-ts": "complete",
-    }
-    assert command("data", "path", "smd", env=env).stdout.strip() == str(SHARED / "smd19.npz")
 
 
 def test_info_describes_one_dataset(command: Run, tmp_path: Path) -> None:
@@ -87,18 +67,15 @@ def test_path_prints_where_a_dataset_is(command: Run, tmp_path: Path) -> None:
     for part in ("train", "test", "test_label"):
         np.save(tmp_path / f"SMAP_{part}.npy", np.zeros(1))
     assert command("data", "path", "smap", "--root", tmp_path).stdout == f"{tmp_path}\n"
+    for verb in ("info", "path", "get"):
+        done = command("data", verb, "kdd99", code=2)
+        assert "got 'kdd99'" in " ".join(done.stderr.split())
+        assert done.stdout == ""
     for name in ("swat", "nips-ts"):
         done = command("data", "path", name, "--root", tmp_path, code=1)
         assert done.stdout == ""
         assert f" is not in {tmp_path}" in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-def test_an_unknown_dataset_is_bad_usage(command: Run) -> None:
-    for verb in ("info", "path", "get"):
-        done = command("data", verb, "kdd99", code=2)
-        assert "got 'kdd99'" in " ".join(done.stderr.split())
-        assert done.stdout == ""
 
 
 @pytest.mark.usefixtures("impatient")

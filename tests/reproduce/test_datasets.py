@@ -38,12 +38,12 @@ def test_a_trial_has_few_rows_and_an_anomaly_among_them() -> None:
     assert 0 < few.test[0].labels.sum() < QUICK_ROWS
 
 
-def test_the_contaminated_series_is_another_one() -> None:
+def test_the_contaminated_series_is_another_one_and_the_seed_makes_none() -> None:
     dirty = replace(RUN, settings=(("train", "contaminated"),))
-    assert not np.array_equal(load(RUN, None).train[0].values, load(dirty, None).train[0].values)
-    np.testing.assert_array_equal(
-        load(RUN, None).test[0].rows.values, load(dirty, None).test[0].rows.values
-    )
+    clean, other = load(RUN, None), load(dirty, None)
+    assert not np.array_equal(clean.train[0].values, other.train[0].values)
+    np.testing.assert_array_equal(clean.test[0].rows.values, other.test[0].rows.values)
+    assert data_of(RUN) == data_of(replace(RUN, seed=3)) != data_of(dirty)
 
 
 @pytest.mark.parametrize("train", ["clean", "contaminated"])
@@ -62,17 +62,11 @@ def test_one_kind_of_anomaly_may_stand_alone_in_both_series(train: str) -> None:
 
 def two_entities() -> Benchmark:
     whole = load(RUN, None)
-    rows = [whole.test[0].rows.values[:2000], whole.test[0].rows.values[2000:4000]]
-    labels = [np.zeros(2000, dtype=bool), np.zeros(2000, dtype=bool)]
-    labels[0][1990], labels[1][5] = True, True
-    return replace(
-        whole,
-        train=tuple(TrainSeries(one, entity=name) for one, name in zip(rows, "ab", strict=True)),
-        test=tuple(
-            TestSeries(TrainSeries(one, entity=name), known)
-            for one, name, known in zip(rows, "ab", labels, strict=True)
-        ),
-    )
+    tests = []
+    for name, rows, anomaly in (("a", slice(2000), 1990), ("b", slice(2000, 4000), 5)):
+        series = TrainSeries(whole.test[0].rows.values[rows], entity=name)
+        tests.append(TestSeries(series, np.arange(2000) == anomaly))
+    return replace(whole, train=tuple(one.rows for one in tests), test=tuple(tests))
 
 
 def test_a_trial_reaches_anomalies_at_either_end() -> None:
@@ -90,11 +84,6 @@ def test_a_generated_kind_has_a_series_for_each_seed() -> None:
     np.testing.assert_array_equal(second.test[0].labels, drawn.labels)
     assert not np.array_equal(first.train[0].values, second.train[0].values)
     assert len({fingerprint_of(data_of(run), None) for run in runs}) == 2
-
-
-def test_the_data_of_a_public_set_do_not_depend_on_the_seed() -> None:
-    assert data_of(RUN) == data_of(replace(RUN, seed=3))
-    assert data_of(RUN) != data_of(replace(RUN, settings=(("train", "contaminated"),)))
 
 
 def test_datasets_go_by_their_names_in_any_spelling() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reproduce.cases import DEVELOPMENT, KEPT_BACK, Case, case
+from reproduce.cases import DEVELOPMENT, KEPT_BACK, case
 from reproduce.cases.departures import KINDS, departure_case
 from reproduce.cases.natures import normal_plant
 from reproduce.cases.normal import NORMAL, STATIONARY, WANDERING, normal_rows
@@ -26,7 +26,7 @@ from reproduce.cases.streams import (
     live_streams,
 )
 from reproduce.cases.streams_kept_back import KEPT_BACK_STREAMS
-from subadjacent.data.plant import Event, Floats
+from subadjacent.data.plant import Event, Floats, Plant
 from subadjacent.errors import InputError
 
 RECORDS = Path(__file__).with_name("generated.json")
@@ -120,7 +120,7 @@ def test_what_is_kept_back_shares_neither_kinds_nor_seeds_with_development() -> 
 def test_labels_spell_out_events_row_by_row() -> None:
     rows = np.zeros((6, 2))
     events = (Event(1, 3, "off the ring", (0,)), Event(4, 5, "off the ring", (0, 1)))
-    assert Case(rows, rows, rows, events).labels.tolist() == [0, 1, 1, 0, 1, 0]
+    assert Plant(rows, rows, rows, events).labels.tolist() == [0, 1, 1, 0, 1, 0]
     stream = LiveStream("idle", 0, np.zeros((6, 1)), ((1, 3), (5, 6)))
     assert stream.labels.tolist() == [0, 1, 1, 0, 0, 1]
 

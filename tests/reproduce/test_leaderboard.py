@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
 from committed import RESULTS
 from reproduce.methods import METHODS, RIVALS
@@ -19,7 +18,6 @@ from reproduce.tables.leaderboard import (
     VARIANTS,
     label_of,
     published_cell,
-    seeds,
 )
 from reproduce.tables.main_results import OTHERS, PAPERS_RIVALS
 
@@ -32,7 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     found = Results(tmp_path_factory.mktemp("results"))
     for number, variant in enumerate(VARIANTS):
         for more, dataset in enumerate(BOTH.datasets):
-            for run in seeds(variant, dataset, CLEAN, BOTH):
+            for run in variant.runs(dataset, CLEAN, BOTH):
                 found.add(
                     run,
                     {
@@ -43,7 +41,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
                     },
                 )
             if PUBLISHED in variant.protocols:
-                for run in seeds(variant, dataset, PUBLISHED, BOTH):
+                for run in variant.runs(dataset, PUBLISHED, BOTH):
                     found.add(run, {"oracle_point_adjusted_f1": 0.9 + number / 1000})
     return found
 
@@ -60,9 +58,9 @@ def test_every_system_of_the_registry_has_a_row() -> None:
 def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: Path) -> None:
     results = Results(tmp_path)
     for variant in VARIANTS[:2]:
-        for run in seeds(variant, "msl", CLEAN, BOTH):
+        for run in variant.runs("msl", CLEAN, BOTH):
             results.add(run, {"vus_pr_tsb_ad": 0.5})
-    for run in seeds(VARIANTS[0], "nips-ts", CLEAN, BOTH):
+    for run in VARIANTS[0].runs("nips-ts", CLEAN, BOTH):
         results.add(run, {"vus_pr_tsb_ad": 0.1})
     table = TABLE.result_tables(results, BOTH)[0]
     assert table.rows[0][0] == label_of(VARIANTS[0])
@@ -70,14 +68,10 @@ def test_a_detector_that_lacks_a_dataset_has_no_mean_and_stands_last(tmp_path: P
     assert table.rows[1][1][0].missing == "not run"
 
 
-@pytest.fixture(scope="module")
-def figure(results: Results) -> Figure:
-    return leaderboard_figure.draw(results, BOTH)
-
-
 def test_the_picture_names_every_row_and_marks_controls_and_the_random_score(
-    figure: Figure,
+    results: Results,
 ) -> None:
+    figure = leaderboard_figure.draw(results, BOTH)
     ranked = sorted(VARIANTS, key=VARIANTS.index, reverse=True)
     first = figure.axes[0]
     assert [one.get_text() for one in first.get_yticklabels()] == [label_of(one) for one in ranked]
@@ -94,34 +88,21 @@ def test_the_picture_names_every_row_and_marks_controls_and_the_random_score(
     assert hollow == controls
 
 
-# ---- the words around the tables
-
-
-def far(results: Results) -> dict[str, tuple[str, str]]:
-    """Where a system is far from the paper and why, by its name."""
-    text = leaderboard_words.far_from_the_paper(results, BOTH)
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-    return {name: (where, why) for name, where, why in rows[1:]}
-
-
-def published_rows(folder: Path, values: dict[str, float], dataset: str = "msl") -> Results:
-    """Point-adjusted F1 of some systems, in percent."""
-    found = Results(folder)
-    for variant in VARIANTS:
-        if variant.label in values:
-            for run in seeds(variant, dataset, PUBLISHED, BOTH):
-                found.add(run, {"oracle_point_adjusted_f1": values[variant.label] / 100})
-    return found
-
-
 def test_a_system_ten_points_from_its_printed_number_is_named_with_the_reason(
     tmp_path: Path,
 ) -> None:
+    found = Results(tmp_path)
     # the paper prints 91.1 for USAD on MSL, 93.7 for THOC and 70.1 for DAGMM
-    found = published_rows(tmp_path, {"USAD": 81.2, "THOC": 83.7, "DAGMM": 80.2})
-    assert set(far(found)) == {"THOC", "DAGMM"}
-    assert far(found)["THOC"] == ("MSL 83.7 (93.7)", leaderboard_words.REASONS["THOC"])
+    values = {"USAD": 81.2, "THOC": 83.7, "DAGMM": 80.2}
+    for variant in VARIANTS:
+        if variant.label in values:
+            for run in variant.runs("msl", PUBLISHED, BOTH):
+                found.add(run, {"oracle_point_adjusted_f1": values[variant.label] / 100})
     text = leaderboard_words.far_from_the_paper(found, BOTH)
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    far = {name: told for name, *told in lines[1:]}
+    assert far.keys() == {"THOC", "DAGMM"}
+    assert far["THOC"] == ["MSL 83.7 (93.7)", leaderboard_words.REASONS["THOC"]]
     assert "is 10 points or more from" in text
     assert "A random score has" not in text
 

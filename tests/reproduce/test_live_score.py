@@ -109,9 +109,8 @@ def test_it_is_the_definition_read_aloud(series: list[Watched], profile: str) ->
     assert at == pytest.approx(found.score, nan_ok=True, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("series", "profile", "message"),
-    [
+def test_what_it_refuses() -> None:
+    cases: list[tuple[Any, str, str]] = [
         ([], "standard", "series must have at least one; got none"),
         ([Watched([1.0], [])], "strict", "profile must be one of 'standard', .*; got 'strict'"),
         ([Watched([1.0, math.nan], [])], "standard", "scores must be finite"),
@@ -119,10 +118,9 @@ def test_it_is_the_definition_read_aloud(series: list[Watched], profile: str) ->
         ([Watched([1.0], [(0, 0)])], "standard", "start before stop; got 0 to 0"),
         ([Watched([1.0], [(-1, 1)])], "standard", "got -1 to 1"),
         ([Watched([1.0], [], -1)], "standard", "unjudged"),
-    ],
-)
-def test_what_it_refuses(series: Any, profile: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        live_score(series, profile)
-    with pytest.raises(InputError, match=message):
-        live_score_at(series, 1.0, profile)
+    ]
+    for series, profile, message in cases:
+        with pytest.raises(InputError, match=message):
+            live_score(series, profile)
+        with pytest.raises(InputError, match=message):
+            live_score_at(series, 1.0, profile)

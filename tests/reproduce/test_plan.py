@@ -30,13 +30,6 @@ def test_only_what_has_no_row_is_made(tmp_path: Path) -> None:
     assert plan.there > len(plan.runs)
 
 
-def test_neither_data_nor_rows_is_an_error_that_says_where_to_look(tmp_path: Path) -> None:
-    with pytest.raises(DataNotFound) as found:
-        make_plan(["table2", "figure3"], ANY, Results(tmp_path), tmp_path, run=True)
-    assert str(tmp_path) in str(found.value)
-    assert "'python -m reproduce data get msl' fetches one" in str(found.value)
-
-
 def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
     plan = make_plan(names(["all"]), ANY, Results(tmp_path), tmp_path, run=True)
     tables = ["table1", "table3", "leaderboard", "decisions", "nips-ts-kinds"]
@@ -44,11 +37,6 @@ def test_what_can_be_made_is_made_and_the_rest_is_named(tmp_path: Path) -> None:
     assert [table.name for table in plan.tables] == tables
     assert [figure.name for figure in plan.compute] == ["figure5"]
     assert set(plan.lacking) == {*names(["all"])} - {*tables, "figure5"}
-
-
-def test_a_dataset_that_was_named_must_be_there(tmp_path: Path) -> None:
-    with pytest.raises(DataNotFound, match=r"SMD is not in .*reproduce data get smd' fetches"):
-        make_plan(["table2"], Selection(datasets=("smd",)), Results(tmp_path), tmp_path, run=True)
 
 
 def test_rows_of_other_data_are_not_taken_for_rows_of_this(tmp_path: Path) -> None:

@@ -29,12 +29,16 @@ def test_what_is_added_is_there_for_the_next_reader(tmp_path: Path) -> None:
 
 
 def test_a_row_replaces_an_older_one_of_its_run_and_none_of_another_writer(tmp_path: Path) -> None:
+    # what a kill left behind is no row, and is written over
+    (tmp_path / ".random.csv.0123abcd").write_text("key,det")
     one, two = Results(tmp_path), Results(tmp_path)
+    assert len(one) == 0
     one.add(RUN, {"f1": 0.5})
-    one.add(RUN, {"f1": 0.7})
-    two.add(OTHER, {"f1": 0.6})
-    assert len(Results(tmp_path)) == 2
-    assert Results(tmp_path).value(RUN, "f1") == 0.7
+    one.add(RUN, {"f1": 0.7, "seconds": 1800.0, "hardware": "CPU"})
+    two.add(OTHER, {"f1": 0.6, "seconds": 3600.0, "hardware": "CPU"})
+    found = Results(tmp_path)
+    assert (len(found), found.value(RUN, "f1"), found.hours()) == (2, 0.7, {"CPU": 1.5})
+    assert [file.name for file in tmp_path.iterdir()] == ["random.csv"]
 
 
 def test_committed_files_are_written_back_as_they_are(tmp_path: Path) -> None:
@@ -65,34 +69,22 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert [file.name for file in tmp_path.iterdir()] == ["random.csv"]
 
 
-def test_what_a_kill_left_behind_is_no_row_and_is_written_over(tmp_path: Path) -> None:
-    (tmp_path / ".random.csv.unfinished").write_text("key,det")
-    results = Results(tmp_path)
-    assert len(results) == 0
-    results.add(RUN, {"f1": 0.5})
-    assert [file.name for file in tmp_path.iterdir()] == ["random.csv"]
-
-
-@pytest.mark.parametrize(
-    ("damage", "rule"),
-    [
-        (lambda text: text[:-8], "line 2 must have a key and one value a column"),
-        (lambda text: text.replace("msl", "msl,msl", 1), "line 2 must have a key"),
-        (lambda text: text.replace("protocol", "protokoll"), "must have a column 'protocol'"),
-        (lambda _text: "", "must have a column 'key'"),
-        (lambda text: text.replace("msl", "\ud8ff"), "must be a CSV file of results"),
-    ],
-    ids=["cut", "one more", "renamed", "empty", "no text"],
-)
-def test_a_damaged_file_is_named_with_a_way_out(tmp_path: Path, damage: object, rule: str) -> None:
+def test_a_damaged_file_is_named_with_a_way_out(tmp_path: Path) -> None:
     Results(tmp_path).add(RUN, {"f1": 0.5})
     file = tmp_path / "random.csv"
-    damaged = damage(file.read_text())  # type: ignore[operator]
-    file.write_bytes(damaged.encode("utf-8", "surrogatepass"))
-    with pytest.raises(InputError, match=rule) as found:
-        Results(tmp_path)
-    assert str(file) in str(found.value)
-    assert "delete it and its runs are made again" in str(found.value)
+    whole = file.read_text()
+    for damaged, rule in (
+        (whole[:-8], "line 2 must have a key and one value a column"),
+        (whole.replace("msl", "msl,msl", 1), "line 2 must have a key"),
+        (whole.replace("protocol", "protokoll"), "must have a column 'protocol'"),
+        ("", "must have a column 'key'"),
+        (whole.replace("msl", "\ud8ff"), "must be a CSV file of results"),
+    ):
+        file.write_bytes(damaged.encode("utf-8", "surrogatepass"))
+        with pytest.raises(InputError, match=rule) as found:
+            Results(tmp_path)
+        assert str(file) in str(found.value)
+        assert "delete it and its runs are made again" in str(found.value)
 
 
 def test_a_word_where_a_number_should_be_is_named(tmp_path: Path) -> None:
@@ -100,10 +92,3 @@ def test_a_word_where_a_number_should_be_is_named(tmp_path: Path) -> None:
     results.add(RUN, {"f1": "many"})
     with pytest.raises(InputError, match=rf"f1 must be a number in .*random.csv, row {RUN.key}"):
         results.value(RUN, "f1")
-
-
-def test_hours_add_up_by_hardware(tmp_path: Path) -> None:
-    results = Results(tmp_path)
-    results.add(RUN, {"seconds": 1800.0, "hardware": "CPU"})
-    results.add(OTHER, {"seconds": 3600.0, "hardware": "CPU"})
-    assert Results(tmp_path).hours() == {"CPU": 1.5}

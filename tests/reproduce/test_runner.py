@@ -43,12 +43,8 @@ def test_what_is_missing_is_made_once_and_what_is_there_is_not(tmp_path: Path) -
     assert again == []
     more = replace(RANDOM, seed=5)
     assert results.missing([*RUNS, more]) == [more]
-
-
-def test_a_row_says_on_what_and_how_long_it_was_made(tmp_path: Path) -> None:
-    assert make([RANDOM], Results(tmp_path), HERE) == []
-    row = Results(tmp_path).get(RANDOM)
-    assert row is not None
+    # a row says on what and how long it was made
+    row = Results(tmp_path).get(RANDOM) or {}
     assert (row["hardware"], row["data"]) == ("CPU", "0bf42b48d3d8bcd3")
     assert float(row["seconds"]) > 0
 

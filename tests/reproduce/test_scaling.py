@@ -27,13 +27,14 @@ def benchmark(name: str) -> Benchmark:
 
 
 def scaled(name: str) -> tuple[list[float], list[float]]:
-    learned, selection = scale_benchmark(benchmark(name))
+    given = benchmark(name)
+    before = [one.values.copy() for one in given.train]
+    learned, selection = scale_benchmark(given)
+    # the data are left as they were
+    for one, old in zip(given.train, before, strict=True):
+        np.testing.assert_array_equal(one.values, old)
     assert learned.dtype == selection.dtype == np.float32
     return learned[:, 0].tolist(), selection[:, 0].tolist()
-
-
-def test_every_dataset_has_a_rule() -> None:
-    assert RULES.keys() == SOURCES.keys()
 
 
 def test_smd_and_smap_scale_every_entity_each_part_by_itself_or_both_by_its_test_rows() -> None:
@@ -54,16 +55,9 @@ def test_msl_and_psm_scale_by_all_training_rows() -> None:
 
 
 def test_the_others_scale_both_parts_each_by_itself_over_all_rows() -> None:
+    assert RULES.keys() == SOURCES.keys()
     for name in ("swat", "wadi", "nips-ts"):
         learned, selection = scaled(name)
         # mean 5.5, deviation √(85 / 4); mean 12.5, deviation √(265 / 4)
         assert learned == pytest.approx([-1.193118, -0.759257, 0.759257, 1.193118], abs=1e-6)
         assert selection == pytest.approx([-1.167161, -0.675725, 0.430007, 1.412879], abs=1e-6)
-
-
-def test_the_data_are_left_as_they_were() -> None:
-    given = benchmark("smd")
-    before = [one.values.copy() for one in given.train]
-    scale_benchmark(given)
-    for one, old in zip(given.train, before, strict=True):
-        np.testing.assert_array_equal(one.values, old)

@@ -31,11 +31,6 @@ def test_bells_by_hand() -> None:
     np.testing.assert_array_equal(smoothed(error, 600), smoothed(error, 3))
 
 
-def test_the_released_search_tries_every_tenth_length_up_to_six_hundred() -> None:
-    assert list(LENGTHS[:3]) == [0, 10, 20]
-    assert (LENGTHS[-1], len(LENGTHS)) == (600, 61)
-
-
 def noisy() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(1)
     labels = np.zeros(2_000, dtype=bool)
@@ -44,6 +39,7 @@ def noisy() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_the_best_length_and_threshold_are_taken() -> None:
+    assert [*LENGTHS[:3], LENGTHS[-1], len(LENGTHS)] == [0, 10, 20, 600, 61]
     error, labels = noisy()
     f1s = {length: best_f1(smoothed(error, length), labels).f1 for length in LENGTHS}
     found = evaluate(error, labels)

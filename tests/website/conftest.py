@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fcntl
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from running import call
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("docs", "website", "src", "results", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
@@ -32,8 +33,5 @@ def site() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         last = built / "searchindex.js"
         if not last.is_file() or last.stat().st_mtime < newest([ROOT / one for one in SOURCES]):
-            done = subprocess.run(
-                [sys.executable, "-m", "website"], cwd=ROOT, capture_output=True, text=True
-            )
-            assert done.returncode == 0, done.stderr
+            call([sys.executable, "-m", "website"], ROOT)
     return built

@@ -157,6 +157,9 @@ def test_a_notebook_is_a_page_of_text_code_and_output() -> None:
     )
     assert "````python\nx = '''\n```\n'''\n````" in notebook(code("x = '''\n```\n'''"))
     assert notebook(code("")).strip() == ""
+    failed = {"output_type": "error", "ename": "KeyError", "evalue": "'flow'", "traceback": []}
+    with pytest.raises(ValueError, match="a cell of the notebook failed: KeyError: 'flow'"):
+        notebook(code("x", failed))
 
 
 def test_tables_and_pictures_of_a_notebook_are_in_the_page() -> None:
@@ -173,9 +176,3 @@ def test_tables_and_pictures_of_a_notebook_are_in_the_page() -> None:
     assert f'src="data:image/png;base64,{encoded}"' in page
     assert "a b" not in page
     assert "Figure" not in page
-
-
-def test_a_notebook_that_failed_is_refused() -> None:
-    failed = {"output_type": "error", "ename": "KeyError", "evalue": "'flow'", "traceback": []}
-    with pytest.raises(ValueError, match="a cell of the notebook failed: KeyError: 'flow'"):
-        notebook(code("x", failed))

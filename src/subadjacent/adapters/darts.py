@@ -105,7 +105,7 @@ def _joined(series: Sequence[TimeSeries], channels: tuple[str, ...]) -> TrainSer
 
 
 def _seconds(series: TimeSeries) -> float | None:
-    """From one row to the next, for budgets of alarms in time; None where rows are numbered."""
+    """Seconds from row to row, for alarm budgets per time; None where rows are numbered."""
     if not series.has_datetime_index or len(series) < 2:
         return None
     return float((series.time_index[1] - series.time_index[0]).total_seconds())

@@ -92,7 +92,7 @@ class SktimeDetector(DetectorParameters, SktimeBase):  # type: ignore[misc]  # s
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:  # noqa: ARG003
-        """What sktime's checks make detectors of."""
+        """Parameters of the detectors that sktime's checks create."""
         from subadjacent.rivals.pca import PCADetector
 
         return [{}, {"detector": PCADetector()}]

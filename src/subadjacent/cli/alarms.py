@@ -10,8 +10,8 @@ from subadjacent.cli import groups
 from subadjacent.cli import options as option
 from subadjacent.cli.alarm_table import is_terminal, print_alarm_table, print_warnings
 from subadjacent.cli.held_warnings import held_warnings
-from subadjacent.cli.output import STANDARD_OUTPUT, ListFormat, print_json, put_table
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import STANDARD_STREAM, ListFormat, print_json, put_table, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def alarms(
         print_warnings(warnings(detector, assessment, remarks), "what 'subadjacent report' writes")
     else:
         print_alarms(found, assessment.misfits, form, output)
-        say(count(assessment, found), quiet=quiet)
+        tell(count(assessment, found), quiet=quiet)
 
 
 def default_format() -> ListFormat:
@@ -75,7 +75,7 @@ def print_alarms(
     from subadjacent.workflow.tables import alarm_record, alarm_table
 
     if output is not None or form is ListFormat.csv:
-        put_table(alarm_table(alarms), STANDARD_OUTPUT if output is None else output)
+        put_table(alarm_table(alarms), STANDARD_STREAM if output is None else output)
     else:
         for alarm in alarms:
             print_json(alarm_record(alarm, misfits))

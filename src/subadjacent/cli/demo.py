@@ -11,8 +11,8 @@ import typer
 from subadjacent.cli import options as option
 from subadjacent.cli.alarm_table import is_terminal
 from subadjacent.cli.generate import FEWEST_ROWS
-from subadjacent.cli.output import ListFormat, print_json
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import ListFormat, print_json, tell
+from subadjacent.cli.progress import Bar
 
 
 def demo(
@@ -35,7 +35,7 @@ def demo(
     frame = frame.drop("label")
     half = len(frame) // 2
     detector = SubAdjacentDetector()
-    say(f"fitting on {half:,} clean rows of 6 sensors …", quiet=quiet)
+    tell(f"fitting on {half:,} clean rows of 6 sensors …", quiet=quiet)
     with Bar("fitting", quiet=quiet) as bar:
         detector.fit(frame[:half], watch=bar.watch)
         findings = write_findings(
@@ -50,7 +50,7 @@ def demo(
     if is_terminal():
         print_findings(findings, output, ListFormat.table, quiet=quiet)
         return
-    say(findings.headline, quiet=quiet)
+    tell(findings.headline, quiet=quiet)
     print_json(
         {
             "alarms": len(findings.alarms),

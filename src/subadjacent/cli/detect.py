@@ -12,8 +12,8 @@ from subadjacent.cli import options as option
 from subadjacent.cli.alarm_table import print_alarm_table, print_warnings
 from subadjacent.cli.alarms import default_format, print_alarms
 from subadjacent.cli.held_warnings import held_warnings
-from subadjacent.cli.output import STANDARD_OUTPUT, ListFormat
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import STANDARD_STREAM, ListFormat, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def print_findings(findings: Findings, folder: Path, form: ListFormat, *, quiet:
         print_warnings(findings.warnings, "the report")
     else:
         print_alarms(findings.alarms, findings.misfits, form)
-        say(findings.headline, quiet=quiet)
-    say(f"wrote {folder}/report.html, scores.csv, alarms.csv", quiet=quiet)
+        tell(findings.headline, quiet=quiet)
+    tell(f"wrote {folder}/report.html, scores.csv, alarms.csv", quiet=quiet)
 
 
 def _name(files: Sequence[str], rows: Rows) -> str:
     """The name of the results: that of the first file, or first match."""
-    if files[0] == STANDARD_OUTPUT:
+    if files[0] == STANDARD_STREAM:
         return "input"
     first = Path(rows.names[0])
     return Path(first.stem).stem if first.suffix in PACKED_SUFFIXES else first.stem

@@ -11,8 +11,8 @@ import typer
 
 from subadjacent.cli import groups
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_json
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import print_json, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about
 from subadjacent.errors import InputError
 
@@ -54,7 +54,7 @@ def fit(
         group.led(lambda: save_model(built, output))
         if not group.leads:
             return
-        say(f"wrote {output}", quiet=quiet)
+        tell(f"wrote {output}", quiet=quiet)
         print_json(
             {
                 "model": str(output),

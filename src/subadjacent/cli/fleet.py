@@ -9,8 +9,8 @@ import typer
 
 from subadjacent.cli import groups
 from subadjacent.cli import options as option
-from subadjacent.cli.output import print_json
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import print_json, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about
 
 
@@ -48,6 +48,6 @@ def fleet(
     print_json(counts._asdict())
     if counts.failed:
         failed = f"{counts.failed:,} of {counts.entities:,} entities failed"
-        say(f"{failed}: {output}/failures.csv says why")
+        tell(f"{failed}: {output}/failures.csv says why")
         raise typer.Exit(1)
-    say(f"wrote {output}/scores, alarms.csv, entities.csv", quiet=quiet)
+    tell(f"wrote {output}/scores, alarms.csv, entities.csv", quiet=quiet)

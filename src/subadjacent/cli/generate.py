@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, put_table
+from subadjacent.cli.output import STANDARD_STREAM, put_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,7 +27,7 @@ def generate(
     kind: Annotated[  # noqa: ARG001 — there is one so far
         Kind, typer.Argument(help="A plant of many channels.")
     ],
-    output: option.Table = STANDARD_OUTPUT,
+    output: option.Table = STANDARD_STREAM,
     rows: Annotated[
         int,
         typer.Option(min=FEWEST_ROWS, help="Rows; the first half is clean, the second is not."),

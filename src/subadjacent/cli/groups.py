@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -12,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.detector import read_config
-from subadjacent.cli.progress import say
+from subadjacent.cli.output import tell
 from subadjacent.cli.wording import errors_about
-from subadjacent.errors import InputError
+from subadjacent.errors import DataNotFound, InputError
 from subadjacent.showing import visible
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from subadjacent.detectors.base import BaseDetector
     from subadjacent.runtime import Map
     from subadjacent.workflow.fit import TrainingRows
+
+NEVER = "never"
+"""The value of ``adapt_after`` in a settings file that stands for None."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +68,7 @@ class Input:
         with errors_about(self.files):
             rows = open_files(self.files, self.roles(channels))
         for note in rows.notes:
-            say(note, quiet=quiet)
+            tell(note, quiet=quiet)
         return rows
 
 
@@ -120,7 +123,7 @@ class Choice:
 
         detector = create(self.detector)
         known = list(detector.get_params())
-        parameters = {} if self.config is None else read_config(self.config, known)
+        parameters = {} if self.config is None else _read_config(self.config, known)
         options: dict[str, tuple[str, Any]] = {
             "contamination": ("--false-alarms", self.false_alarms),
             "max_training_time": ("--max-training-time", self.max_training_time),
@@ -141,6 +144,26 @@ class Choice:
         except InputError as error:
             raise error if self.config is None else InputError(f"{self.config}: {error}") from error
         return detector
+
+
+def _read_config(path: Path, known: list[str]) -> dict[str, Any]:
+    """Detector parameters from a TOML file, of which all names must be ``known``."""
+    if not path.is_file():
+        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
+    try:
+        parameters = tomllib.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} must be TOML ({error})") from error
+    unknown = sorted(set(parameters) - set(known))
+    if unknown:
+        raise InputError(
+            f"{path} must name parameters of the detector ({', '.join(known)}); "
+            f"got {', '.join(unknown)}"
+        )
+    # None in Python, for which TOML has no word
+    if parameters.get("adapt_after") == NEVER:
+        parameters["adapt_after"] = None
+    return parameters
 
 
 @contextmanager

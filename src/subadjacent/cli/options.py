@@ -16,8 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from subadjacent.cli.detector import complete_detector
-from subadjacent.cli.output import STANDARD_OUTPUT, ListFormat
+from subadjacent.cli.output import STANDARD_STREAM, ListFormat
 from subadjacent.errors import InputError
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
@@ -34,7 +33,7 @@ class Engine(StrEnum):
 
 
 def checked(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A callback that refuses as bad usage what a check of the library refuses."""
+    """An option callback that reports a value refused by ``check`` as bad usage."""
 
     def callback(value: Any) -> Any:
         if value is not None:
@@ -49,6 +48,15 @@ def _check_detector(short: str) -> None:
     from subadjacent.detectors.registry import entry
 
     entry(short)
+
+
+def _complete_detector(incomplete: str) -> list[tuple[str, str]]:
+    """Names and summaries of detectors for shell completion; imports nothing heavy."""
+    from subadjacent.detectors.registry import REGISTRY
+
+    return [
+        (name, entry.summary) for name, entry in REGISTRY.items() if name.startswith(incomplete)
+    ]
 
 
 def _check_device(name: str) -> None:
@@ -139,7 +147,7 @@ def _check_model(path: Path) -> Path:
 
 def check_table(target: str | None) -> str | None:
     """Refuse an output file that is neither CSV nor Parquet."""
-    if target not in (None, STANDARD_OUTPUT) and not target.endswith(TABLE_SUFFIXES):
+    if target not in (None, STANDARD_STREAM) and not target.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(
             f"must end in .csv or .parquet, or be -; got {target!r}", param_hint=OUTPUT
         )
@@ -201,7 +209,7 @@ DetectorName = Annotated[
     typer.Option(
         "--detector",
         callback=checked(_check_detector),
-        autocompletion=complete_detector,
+        autocompletion=_complete_detector,
         help="Which detector; 'subadjacent list' has all.",
     ),
 ]

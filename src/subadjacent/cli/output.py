@@ -22,7 +22,8 @@ from subadjacent.showing import in_json, visible
 if TYPE_CHECKING:
     import polars as pl
 
-STANDARD_OUTPUT = "-"
+STANDARD_STREAM = "-"
+"""What stands for standard input or output in place of a file."""
 
 
 class ListFormat(StrEnum):
@@ -33,9 +34,10 @@ class ListFormat(StrEnum):
     csv = "csv"
 
 
-def tell(text: str) -> None:
-    """A remark for people, on standard error."""
-    typer.echo(visible(text), err=True)
+def tell(text: str, *, quiet: bool = False) -> None:
+    """A remark for people, on standard error; nothing if ``quiet``."""
+    if not quiet:
+        typer.echo(visible(text), err=True)
 
 
 def print_text(text: str) -> None:
@@ -56,7 +58,7 @@ def write_nowhere() -> None:
 
 
 def print_lines(documents: Iterable[str]) -> None:
-    """JSON documents, one a line of standard output, which are there at once."""
+    """Write JSON documents to standard output, one per line, without delay."""
     text = "".join(f"{document}\n" for document in documents)
     if text:
         sys.stdout.write(in_json(text))
@@ -72,7 +74,7 @@ def put_table(table: pl.DataFrame, target: str) -> None:
     """Write a table to a CSV or Parquet file, or as CSV to standard output."""
     from subadjacent.workflow.writing import as_csv, write_table
 
-    if target == STANDARD_OUTPUT:
+    if target == STANDARD_STREAM:
         print_csv(as_csv(table))
     else:
         write_table(table, Path(target))

@@ -8,7 +8,6 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from subadjacent.cli.output import tell
 from subadjacent.showing import visible
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class Bar:
             self._bar.stop()  # type: ignore[attr-defined]  # rich is imported only when needed
 
     def wait(self) -> None:
-        """Show that work goes on whose progress is not known."""
+        """Show an indeterminate bar: the progress of this work is not known."""
         if self._timer is not None:
             self._timer.cancel()
         if not self._silent:
@@ -53,7 +52,7 @@ class Bar:
     def update(
         self, done: float, total: float | None, remark: str = "", what: str | None = None
     ) -> None:
-        """Show the progress, and of what if that has changed."""
+        """Show the progress; ``what`` names a new stage."""
         self._what = visible(what or self._what)
         remark = visible(remark)
         if self._silent or time.monotonic() - self._started < PATIENCE:
@@ -87,9 +86,3 @@ class Bar:
             # nothing more may come for long: show the stage by itself
             self.wait()
         self.update(progress.done, progress.total or None, in_words(progress), what=progress.stage)
-
-
-def say(text: str, *, quiet: bool = False) -> None:
-    """A remark for people, on standard error."""
-    if not quiet:
-        tell(text)

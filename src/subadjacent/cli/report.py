@@ -9,13 +9,13 @@ import typer
 
 from subadjacent.cli import groups
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, print_json
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import STANDARD_STREAM, print_json, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about
 
 
 def _check_page(path: Path) -> Path:
-    if str(path) == STANDARD_OUTPUT:
+    if str(path) == STANDARD_STREAM:
         raise typer.BadParameter("must be a file; standard output gets the list of files written")
     return path
 
@@ -40,5 +40,5 @@ def report(
     rows = source.open(detector.channels_, quiet=quiet)
     with errors_about(source.files), Bar("scoring", quiet=quiet) as bar:
         workflow.report(detector, rows, output, title=source.title, watch=bar.watch)
-    say(f"wrote {output}", quiet=quiet)
+    tell(f"wrote {output}", quiet=quiet)
     print_json({"written": [str(output)]})

@@ -10,15 +10,13 @@ import typer
 
 from subadjacent.cli import groups
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, put_table
-from subadjacent.cli.progress import Bar, say
+from subadjacent.cli.output import STANDARD_STREAM, put_table, tell
+from subadjacent.cli.progress import Bar
 from subadjacent.cli.wording import errors_about
 from subadjacent.workflow.writing import TABLE_SUFFIXES
 
 if TYPE_CHECKING:
     from subadjacent.detectors.base import BaseDetector
-
-STANDARD_INPUT = "-"
 
 
 @groups.grouped
@@ -32,7 +30,7 @@ def score(
             "--output",
             help="CSV or Parquet file; - for standard output. A new folder with --engine ray.",
         ),
-    ] = STANDARD_OUTPUT,
+    ] = STANDARD_STREAM,
     device: option.ScoringDevice = None,
     engine: option.EngineOption = option.Engine.local,
     quiet: option.Quiet = False,
@@ -47,18 +45,18 @@ def score(
     else:
         rows, anomalous = _here(detector, source, output, quiet=quiet)
     counted = f"{rows:,} {'row' if rows == 1 else 'rows'}"
-    say(f"{counted}, {anomalous:,} anomalous", quiet=quiet)
+    tell(f"{counted}, {anomalous:,} anomalous", quiet=quiet)
 
 
 def _check_output(engine: option.Engine, files: Sequence[str], output: str) -> None:
     """Refuse an output that does not suit the engine."""
     if engine is option.Engine.local:
         option.check_table(output)
-    elif output == STANDARD_OUTPUT or output.endswith(TABLE_SUFFIXES):
+    elif output == STANDARD_STREAM or output.endswith(TABLE_SUFFIXES):
         raise typer.BadParameter(
             f"must be a folder with --engine ray; got {output!r}", param_hint=option.OUTPUT
         )
-    elif STANDARD_INPUT in files:
+    elif STANDARD_STREAM in files:
         raise typer.BadParameter(
             "a cluster reads files, not standard input: name them", param_hint="'--engine'"
         )
@@ -72,11 +70,11 @@ def _here(
     from subadjacent.workflow import score as workflow
     from subadjacent.workflow.writing import check_writable
 
-    if output != STANDARD_OUTPUT:
+    if output != STANDARD_STREAM:
         check_writable(Path(output))
     rows = source.open(detector.channels_, quiet=quiet)
     if not can_score_in_parts(detector):
-        say("this model scores all rows at once: all are held in memory", quiet=quiet)
+        tell("this model scores all rows at once: all are held in memory", quiet=quiet)
     with errors_about(source.files), Bar("scoring", quiet=quiet) as bar:
         table = workflow.score(detector, rows, bar.watch)
     put_table(table, output)

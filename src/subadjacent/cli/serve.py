@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.progress import say
+from subadjacent.cli.output import tell
 
 
 def serve(
@@ -50,4 +50,4 @@ def serve(
             token_file=token_file,
             demo=demo or None,
         )
-        run(settings, listening=lambda address: say(f"listening on {address}", quiet=quiet))
+        run(settings, listening=lambda address: tell(f"listening on {address}", quiet=quiet))

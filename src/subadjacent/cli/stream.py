@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.output import STANDARD_OUTPUT, print_lines, tell, write_nowhere
-from subadjacent.cli.progress import say
+from subadjacent.cli.output import STANDARD_STREAM, print_lines, tell, write_nowhere
 from subadjacent.cli.start import TERMINATED
 from subadjacent.errors import DataNotFound
 
@@ -40,7 +39,7 @@ def _check_false_alarms(contamination: str | float) -> None:
 def stream(
     file: Annotated[
         str, typer.Argument(help="NDJSON or CSV file; - for standard input.")
-    ] = STANDARD_OUTPUT,
+    ] = STANDARD_STREAM,
     model: Annotated[Path | None, typer.Option("-m", "--model", help="Model folder.")] = None,
     learn: Annotated[bool, typer.Option("--learn", help="No model: learn from the rows.")] = False,
     time: Annotated[
@@ -110,7 +109,7 @@ def stream(
         finally:
             if state is not None:
                 scorer.save(state)
-    say(_summary(scorer, feed), quiet=quiet)
+    tell(_summary(scorer, feed), quiet=quiet)
 
 
 def _scorer(
@@ -159,7 +158,7 @@ class _Shown:
 
 @contextmanager
 def _opened(file: str) -> Iterator[BufferedIOBase]:
-    if file == STANDARD_OUTPUT:
+    if file == STANDARD_STREAM:
         yield sys.stdin.buffer  # type: ignore[misc]  # always buffered, whatever its type says
         return
     if not Path(file).is_file():

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from subadjacent.cli import options as option
-from subadjacent.cli.progress import say
+from subadjacent.cli.output import tell
 
 
 def watch(
@@ -61,7 +61,7 @@ def watch(
     from subadjacent.service.watch.prometheus_api import check_secrets
     from subadjacent.service.watch.settings import read_settings
 
-    remark = partial(say, quiet=quiet)
+    remark = partial(tell, quiet=quiet)
     settings = read_settings(
         config,
         {

@@ -67,7 +67,10 @@ class Plant:
     @property
     def labels(self) -> Codes:
         """1 for each test row inside an event, else 0; shape (n,)."""
-        return (self.kind > 0).astype(np.uint8)
+        labels = np.zeros(len(self.test), np.uint8)
+        for event in self.events:
+            labels[event.start : event.stop] = 1
+        return labels
 
 
 def multivariate(

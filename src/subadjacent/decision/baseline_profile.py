@@ -34,6 +34,8 @@ from subadjacent.errors import InputError
 # values beyond the training range by this share of it are no reference for later rows, unless an
 # alarm has told that they went there
 STRAY_SHARE = 0.5
+# a range that widens reaches this share of the training range to either side
+MAX_WIDENED = 0.5
 # a channel whose values reach down to this share of the largest is measured from 0
 MAX_ZERO = 0.1
 # a period may be off by this many rows, or by the period divided by this, at a flat maximum
@@ -153,8 +155,9 @@ class ChannelProfile(NamedTuple):
         column = np.asarray(column, dtype=np.float64)
         left_out = left_out | self._strays(column, left_out)
         age = rows_since(~left_out, rows)
-        below = self.below + age * self.below_drift
-        above = self.above + age * self.above_drift
+        most = MAX_WIDENED * (self.maximum - self.minimum)
+        below = np.maximum(self.below + age * self.below_drift, min(-most, self.below))
+        above = np.minimum(self.above + age * self.above_drift, max(most, self.above))
         if self.cycle:
             expected, lowest, highest = self._in_cycle(column, left_out, rows, follows_shifts)
             # what was so in the latest cycles is expected as well

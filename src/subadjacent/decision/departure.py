@@ -390,7 +390,8 @@ def _is_return(event: ChannelEvent) -> bool:
 def _stays(event: ChannelEvent) -> bool:
     """Whether a level lasts until the end of the segment."""
     after = slice(event.last, min(event.last + MAX_AFTER, len(event.column)))
-    if after.stop - after.start < ROWS_BESIDE or len(event.column) - event.first < ROWS_AFTER:
+    few = min(event.first, after.stop - after.start) < ROWS_BESIDE
+    if few or len(event.column) - event.first < ROWS_AFTER:
         return event.permanent
     height = float(np.median(_moved(event, event.first, slice(event.first, event.last))))
     left = _moved(event, event.first, after)

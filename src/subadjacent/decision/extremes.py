@@ -66,7 +66,7 @@ class Tail:
     def chance(self, score: float) -> float:
         """The chance that a row, or a cluster that starts in it, exceeds a score.
 
-        The inverse of ``level`` above the base. Below it the tail knows nothing: 1.
+        The inverse of ``level`` above the base of the tail; 1 below it.
         """
         if score < self.base:
             return 1.0

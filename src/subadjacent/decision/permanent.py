@@ -75,7 +75,7 @@ class PermanentShifts:
         ]
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Arrays, and what else there is as JSON holds it."""
+        """The state as arrays and JSON."""
         waiting = [asdict(event) for event in self._waiting]
         return {"flags": self._flags.astype(np.uint8)}, {"rows": self._rows, "waiting": waiting}
 

@@ -44,6 +44,8 @@ _MOVED = {
 }
 # how many times the expected value: from this on, in words
 MIN_TIMES = 1.75
+# times that the top of a range may be its bottom, for such words
+MAX_SPAN = 2.0
 # a size beyond this many times the normal one is told as more than it
 MAX_TIMES = 100
 _SHARES = {2: "half the", 3: "a third of the", 4: "a quarter of the", 5: "a fifth of the"}
@@ -140,7 +142,8 @@ def _changed(facts: Facts) -> str:
 def _times(facts: Facts) -> str:
     """How many times the expected value the value is, in words; nothing if that says little."""
     middle = (facts.low + facts.high) / 2
-    if not facts.has_ratios or middle <= 0 or facts.values[0] <= 0:
+    # nothing is twice a range that reaches from 0 to 100
+    if not facts.has_ratios or facts.high > MAX_SPAN * facts.low or facts.values[0] <= 0:
         return ""
     ratio = facts.values[0] / middle
     if ratio >= MIN_TIMES:

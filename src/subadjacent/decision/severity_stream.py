@@ -274,7 +274,7 @@ class SeverityStream:
         return self._settle(max(len(self._waiting.severity) - self._ahead, 0))
 
     def _settle(self, count: int) -> RowSeverity:
-        """Take ``count`` rows off those that wait, without the shoulders of events."""
+        """Return the first waiting rows, less those onto which only averaging spread an event."""
         waiting = len(self._waiting.severity)
         rows = self._waiting.part(0, count)
         self._waiting = self._waiting.part(count, waiting)

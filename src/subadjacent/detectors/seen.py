@@ -104,7 +104,7 @@ class SeenInput:
         return f"not seen in fitting, so judged by what all entities share: {listed(unseen)}"
 
     def _check_names(self, table: Table) -> None:
-        """Check names of channels that are not columns of a frame, which scikit-learn checks."""
+        """Check channel names; those that are columns of a frame are checked by scikit-learn."""
         names = table.names
         if names is not None and self.named_channels and names != self.channels:
             raise InputError.of(

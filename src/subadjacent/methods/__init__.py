@@ -1,1 +1,1 @@
-"""From settings to a fitted model: the default's views, networks, subspaces, controls."""
+"""From settings to a fitted model: the default's views, the online method, networks."""

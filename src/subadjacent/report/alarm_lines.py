@@ -17,7 +17,7 @@ from subadjacent.showing import on_one_line
 MAX_LINES = 30
 """Kinds of alarms that are shown at once, the worst ones."""
 MIN_SENTENCE, WIDTH = 40, 120
-"""Characters of a sentence that a table of text has at least, and of a line without a terminal."""
+"""Smallest width of a sentence in a text table, and width of a line without a terminal."""
 HEADS = ("when", "lasted", "severity", "what happened")
 
 STYLE = "text-align: left; vertical-align: top"
@@ -42,15 +42,15 @@ class AlarmLine(NamedTuple):
     repeats: str
 
 
-def alarm_lines(alarms: Alarms, most: int = MAX_LINES) -> tuple[list[AlarmLine], int]:
+def alarm_lines(alarms: Alarms) -> tuple[list[AlarmLine], int]:
     """The worst kinds of alarms in time order, and the number of alarms left out."""
     series = alarms.assessment.series
     rows = alarm_rows(alarms, series, timelines(series))
     kinds: dict[int, list[AlarmRow]] = {}
     for row in rows:
         kinds.setdefault(row.head, []).append(row)
-    worst = sorted(kinds, key=lambda head: -max(row.alarm.severity for row in kinds[head]))[:most]
-    shown = [kinds[head] for head in sorted(worst)]
+    worst = sorted(kinds, key=lambda head: -max(row.alarm.severity for row in kinds[head]))
+    shown = [kinds[head] for head in sorted(worst[:MAX_LINES])]
     return [_line(kind) for kind in shown], len(alarms) - sum(map(len, shown))
 
 

@@ -1,4 +1,4 @@
-"""Channels as the page draws them: their values, expected values and usual bounds.
+"""Channels as the page draws them: their values, expected values and expected ranges.
 
 Shapes: T rows.
 """
@@ -19,8 +19,8 @@ from subadjacent.decision.kinds import MISSING
 from subadjacent.report.marks import AlarmRow
 from subadjacent.showing import on_one_line
 
-# lines of each channel, in this order: its values, what was expected of them, and how far below and
-# above that is usual
+# lines of each channel, in this order: its values, the expected values, and the distances from
+# these to the bounds of the expected range
 PARTS = ("seen", "expected", "below", "above")
 # charts of channels that stand below each other at most: the causes of an alarm are up to five, and
 # there is room for what they are compared with
@@ -32,12 +32,12 @@ ROUNDING = 1e-12
 
 
 def channel_lines(explainer: Explainer, channel: int) -> Iterator[Array]:
-    """The lines of one channel, (T,) each; usual bounds are computed only when needed."""
+    """The lines of one channel, (T,) each; the expected range is computed only when needed."""
     yield explainer.series.values[:, channel]
-    usual = explainer.expected_range(channel)
-    yield usual.expected
-    for edge in (usual.low, usual.high):
-        yield _steady(edge - usual.expected, usual.expected)
+    expected_range = explainer.expected_range(channel)
+    yield expected_range.expected
+    for edge in (expected_range.low, expected_range.high):
+        yield _steady(edge - expected_range.expected, expected_range.expected)
 
 
 def _steady(distances: Array, values: Array) -> Array:
@@ -85,11 +85,11 @@ def _chart(alarm: Alarm, cause: Cause, series: TrainSeries) -> dict[str, Any]:
         "told": cause.sentence.removeprefix(on_one_line(cause.channel)).strip(),
     }
     row = _row_of(alarm, cause, series)
-    # what stands in for a missing value was not seen
+    # the value filled in for a missing one was not measured
     if row is not None and cause.kind != MISSING:
         chart |= {"row": row, "seen": cause.seen}
         if cause.partner is not None:
-            # the usual bounds given that channel are not those of the channel by itself
+            # the expected range given that channel is not that of the channel by itself
             chart |= {"low": cause.low, "high": cause.high}
     return chart
 

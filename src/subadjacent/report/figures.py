@@ -36,7 +36,7 @@ STRIP = 0.93
 HAIRLINE = 0.8  # points, around marks: those of a few rows would be too narrow to be seen
 LABEL_WIDTH = 14  # letters
 BINS = 2_000  # more than an image has columns
-MAX_TICKS = 7  # times that have room below an image
+MIN_TICKS, MAX_TICKS = 3, 7  # times below an image; more have no room
 STYLE: dict[Any, Any] = {
     "axes.formatter.useoffset": False,
     "axes.spines.right": False,
@@ -134,12 +134,12 @@ def _shown(rows: tuple[int, int] | None, length: int) -> slice:
 
 
 def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> None:
-    """Draw a channel over its usual bounds."""
+    """Draw a channel over its expected range."""
     column = explainer.series.channels.index(name)
-    usual = explainer.expected_range(column)
-    low, high = usual.low[shown], usual.high[shown]
+    expected_range = explainer.expected_range(column)
+    low, high = expected_range.low[shown], expected_range.high[shown]
     step = step_for(len(low), BINS)
-    # from afar, as far as it reaches in some rows
+    # with many rows, the band of a bin spans the ranges of all its rows
     bins = np.arange(0, len(low), step)
     axis.fill_between(
         shown.start + bins + (step - 1) / 2,
@@ -151,10 +151,10 @@ def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> 
         label="usual",
     )
     if step == 1:
-        _line(axis, usual.expected, shown, ORANGE, linestyle="--", label="expected")
+        _line(axis, expected_range.expected, shown, ORANGE, linestyle="--", label="expected")
     seen, missing = explainer.series.values[:, column], explainer.series.missing
     if missing is not None:
-        # what stands in for missing values was not seen
+        # values filled in for missing ones were not measured
         seen = np.where(missing[:, column], np.nan, seen)
     _line(axis, seen, shown, BLUE, label="seen")
     axis.set_ylabel(name)
@@ -186,7 +186,7 @@ def _name_marks(axis: Axes, *, alarmed: bool, labelled: bool, fitted: Any) -> No
 
 
 def _name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
-    """Write round times or numbers, where the rows have them, below the rows' places."""
+    """Label the horizontal axis with round times or numbers, or with rows."""
     times = timeline(series)
     if times.kind == "row":
         axis.set_xlabel("row")
@@ -196,7 +196,8 @@ def _name_rows(axis: Axes, series: TrainSeries, shown: slice) -> None:
     if times.kind == "time":
         calendar: Any = dates  # it has no types
         places = calendar.date2num(places.astype("datetime64[ms]"))
-        locator = calendar.AutoDateLocator(maxticks=MAX_TICKS)
+        # from three on, so that every span has round times that are no more than the most
+        locator = calendar.AutoDateLocator(minticks=MIN_TICKS, maxticks=MAX_TICKS)
         formatter = calendar.ConciseDateFormatter(locator)
     first, last = places[shown.start], places[shown.stop - 1]
     ends = calendar.num2date([first, last]) if times.kind == "time" else (first, last)

@@ -10,7 +10,7 @@ from subadjacent.report.timeline import Timeline, timelines
 from subadjacent.showing import on_one_line
 
 MIN_WEAK_SIGN = 0.5
-"""Severity of a row that is worth a word without an alarm; the service's page has the same."""
+"""Severity from which a row without an alarm is a weak sign; the service's page has the same."""
 
 
 def headline(
@@ -36,7 +36,7 @@ def headline(
 
 
 def count(assessment: Assessment, alarms: Sequence[Alarm]) -> str:
-    """How many alarms there are in how many rows; of how many, where only some are given."""
+    """The numbers of alarms and rows, and of all alarms where only some are given."""
     withdrawn = sum(alarm.status == WITHDRAWN for alarm in alarms)
     standing, all_alarms = len(alarms) - withdrawn, _events(assessment)
     some = len(alarms) < all_alarms

@@ -89,7 +89,7 @@ def alarm_rows(
 
 
 def _after(start: str, end: str) -> str:
-    """The end without the day, where that is the start's."""
+    """The end of an alarm, without the day if it is that of the start."""
     day, _, clock = end.partition(" ")
     return clock if clock and day != "row" and start.startswith(f"{day} ") else end
 

@@ -68,8 +68,8 @@ def series_views(
 ) -> list[SeriesView]:
     """Every series with its lines; numbers in the page are shared out by length."""
     series, traces = assessment.series, trace_names(assessment.evidence)
-    # of each channel its exact values, which count twice, and what was expected: the distances to
-    # its usual bounds hardly ever change, and take no room
+    # of each channel its exact values, which count twice, and the expected ones: the distances to
+    # the bounds of the expected range hardly ever change, and take no room
     lines = len(series[0].channels) * 3 + len(traces) + 1
     total = sum(map(len, series))
     windows = _windows(series, alarms, around)

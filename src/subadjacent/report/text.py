@@ -129,7 +129,7 @@ def settings(detector: BaseDetector) -> dict[str, str]:
     if rule is None:
         shown["threshold"] += ", set by hand"
     elif isinstance(rule, AutoRate):
-        shown["contamination"] += ": about one false alarm in three times the rows fitted on"
+        shown["contamination"] += ": about one false alarm in twice the rows fitted on"
         shown["threshold"] += " for all series together; each has its own"
     else:
         shown["contamination"] += f": {rule!r}"

@@ -38,9 +38,9 @@ class Timeline:
     def anchors(self) -> tuple[list[int], list[float]]:
         """Rows, and their places, between which all others lie on straight lines."""
         steps = np.diff(self.places)
-        usual = self.interval
+        interval = self.interval
         # between two gaps the clock is straight enough: jitter is below what is visible
-        bends = np.flatnonzero(np.abs(steps - usual) > 0.5 * abs(usual))
+        bends = np.flatnonzero(np.abs(steps - interval) > 0.5 * abs(interval))
         rows = np.unique([0, *bends.tolist(), *(bends + 1).tolist(), len(self.places) - 1])
         return rows.tolist(), self.places[rows].tolist()
 

@@ -56,7 +56,7 @@ class SegmentRidge:
         return residuals
 
     def expected(self, rows: Rows, residuals: Rows, first: int = 0) -> Rows:
-        """The expected values of rows with these residuals; the row itself if no model fits there.
+        """The expected values of rows, from their residuals; a row itself where it has no model.
 
         ``residuals`` are those of the rows from ``first`` on.
         """

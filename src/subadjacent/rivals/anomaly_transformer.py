@@ -98,7 +98,7 @@ class AnomalyTransformer(Network):
         self.reconstruct = nn.Linear(config.width, config.channels)
 
     def forward(self, windows: Tensor) -> Reconstruction:
-        """Reconstruct (B, N, C); the discrepancy stands for the contribution."""
+        """Reconstruct windows (B, N, C); the discrepancy takes the contribution's place."""
         values, discrepancies = self._run(windows, discrepancy)  # (layers, B, H, N)
         return Reconstruction(values, discrepancies.mean(dim=(0, 2)))
 

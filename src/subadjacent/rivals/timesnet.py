@@ -120,7 +120,7 @@ class TimesBlock(nn.Module):
 
 
 class Inception(nn.Module):
-    """The mean of convolutions of different sizes, pictures (B, D, rows, period) to the same."""
+    """The mean of convolutions of several sizes; maps pictures (B, D, rows, period) to as many."""
 
     def __init__(self, width: int, following: int, kernels: int) -> None:
         super().__init__()

@@ -95,7 +95,7 @@ class Models:
         return self._detectors[key]
 
     def check_room(self, name: str, most: int) -> None:
-        """Refuse one more where there are too many; one in place of another is always taken."""
+        """Refuse a model beyond the limit; one that replaces another is always accepted."""
         if len(self) >= most and self.key_of(name) is None:
             raise Refusal(429, f"there are {most:,} models already: fit one of their names anew")
 

@@ -220,7 +220,7 @@ class SeriesRegistry:
             await self._enter(name, detector, None)
 
     async def enter_model(self, name: str, folder: Path, rows: int) -> None:
-        """Enter a model that was fitted here."""
+        """Register a model that this service has fitted."""
         await self._enter(name, await asyncio.to_thread(load, folder), rows)
 
     async def _enter(self, name: str, detector: BaseDetector, rows: int | None) -> None:
@@ -304,7 +304,7 @@ class SeriesRegistry:
         return StreamStart(channels, name, folder, false_alarms=self.false_alarms.get(name))
 
     def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
-        """Have the stream of a series in the scoring process."""
+        """Restore the stream of a series in the scoring process."""
         try:
             start = self.stream_start(series.name, series.channels, series.model)
             series.restore_stream(tables, self.process, start)

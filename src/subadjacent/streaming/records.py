@@ -39,7 +39,7 @@ def live_alarm_record(alarm: Alarm) -> dict[str, Any]:
 
 
 def as_json(value: Any) -> Any:
-    """One value with only what JSON has."""
+    """A value converted to the types that JSON has."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):

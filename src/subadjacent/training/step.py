@@ -41,7 +41,7 @@ def make_optimizers(model: Network, learning_rate: float) -> list[torch.optim.Op
 
 
 def set_learning_rate(optimizers: Optimizers, rate: float) -> None:
-    """Change the rate, in place where a recorded step reads it."""
+    """Set the learning rate; a tensor, which a recorded step reads, is changed in place."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             if isinstance(group["lr"], Tensor):

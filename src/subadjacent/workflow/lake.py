@@ -68,7 +68,7 @@ class ScoreTask:
 
 
 def check_place(output: Path) -> None:
-    """Refuse a folder that holds anything but scores that were not finished."""
+    """Refuse a folder that holds anything but the scores of an unfinished run."""
     rule = "must be a new or an empty folder, or hold scores that were not finished"
     if (output / COMPLETE).exists():
         raise InputError(f"{output} {rule}; it holds finished ones: name another, or delete it")

@@ -45,7 +45,7 @@ def _is_auto(value: Any) -> bool:
 
 
 def choose_window(window: int | Auto, rows: int, usual: int = DEFAULT_WINDOW) -> int:
-    """The usual one (the paper's 100), or a quarter of the rows where there are few."""
+    """The window length: the paper's 100 rows, or a quarter of the rows if they are few."""
     fitting = min(max(rows // 4, MIN_WINDOW), usual)
     return fitting if isinstance(window, str) else int(window)
 

@@ -87,7 +87,7 @@ class RowsWithoutEvent:
     def expected_range(
         self, expected: Array, half_range: Array, standardiser: Standardiser
     ) -> ExpectedRange:
-        """The range around expected values; these are in standardised units, as is its half."""
+        """The range in original units, from expected values and half-range in standard units."""
         expected, half_range = standardiser.original_units(expected), half_range * standardiser.unit
         # what never was below zero is not expected to be: counts, rates, pressures
         least = np.where(self._lowest >= 0, 0.0, -np.inf)

@@ -80,7 +80,7 @@ class LastingAssessment(NamedTuple):
     begins: Array  # (B,), the same where an event begins or has grown, else 0
 
     def part(self, rows: slice) -> LastingAssessment:
-        """Some of the rows; the evidence is that of all."""
+        """The assessment of some rows; ``evidence`` stays that of all rows."""
         return LastingAssessment(self.evidence, self.log_period[rows], self.begins[rows])
 
 

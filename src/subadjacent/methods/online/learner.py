@@ -225,7 +225,7 @@ class Learner:
     def gap(self, rows: int | None) -> None:
         """Skip missing rows: cycles continue, and the first rows after are suppressed.
 
-        None where nobody knows how many: the phases of cycles are found again.
+        ``rows`` is None if their number is unknown: the phases of cycles are then estimated again.
         """
         self.learn()
         if rows is None:

@@ -64,7 +64,7 @@ class LastRows(NamedTuple):
     lasting: int = 6_000
 
     def to_watch(self, series: int, channels: int) -> int:
-        """Rows to watch of each of several series."""
+        """Rows to watch of each of ``series`` series, within the budgets of values."""
         values = min(self.values, self.total_values // series)
         return max(min(self.watched, values // channels), 1)
 

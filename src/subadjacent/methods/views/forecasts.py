@@ -208,7 +208,7 @@ def _rank(form: str) -> int:
 
 
 def _few_rows(view: ForecastingView) -> FewRows | None:
-    """For rows in the middle of a segment, all of them by the first model."""
+    """The view's two-sided model for a few rows amid a segment; None without one."""
     if view.ridge is None or not view.ridge.models:
         return None
     return FewRows(view.ridge.models[0], view.ridge.gains[0])

@@ -63,7 +63,7 @@ class PollerHealth:
             self.row.labels(name).set(poller.clock / MILLISECONDS)
 
     def report_failure(self, query: PolledQuery, kind: str) -> None:
-        """Count a turn that failed."""
+        """Count a failed poll of a query, by the ``kind`` of its error."""
         self._start_counters(query.name)
         self.up.labels(query.name).set(0)
         self.failures.labels(query.name, kind).inc()
