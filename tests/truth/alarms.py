@@ -235,7 +235,11 @@ SOURCES = {
 
 def told(source: str, number: int) -> list[Told]:
     """Alarms of one job, without what the library logs or warns about."""
+    before = logging.root.manager.disable
     logging.disable(logging.WARNING)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return list(SOURCES[source].alarms(number))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(SOURCES[source].alarms(number))
+    finally:
+        logging.disable(before)

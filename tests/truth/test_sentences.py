@@ -6,10 +6,6 @@ import pytest
 from tests.truth.alarms import SOURCES, told
 from tests.truth.checker import false_statements
 
-pytestmark = pytest.mark.xfail(
-    reason="sentences follow the view that raised an alarm, not what explains it", strict=False
-)
-
 # what a reader sees first
 SHORT = [("demo", 0), ("plants", 0), ("plants", 1), ("plants", 2)]
 LONG = [(name, number) for name in SOURCES for number in range(SOURCES[name].quick or 1)]

@@ -6,9 +6,11 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from io import BufferedIOBase
+from contextlib import contextmanager, suppress
+from io import BufferedIOBase, UnsupportedOperation
 from pathlib import Path
+from select import select
+from socket import socketpair
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -173,32 +175,34 @@ def _stopping() -> Iterator[Callable[[BufferedIOBase], bytes]]:
 
     Between two readings all that was read is answered and counted in the state.
     """
-    waits, stopped = False, 0
+    received, wake = socketpair()
+    stopped = 0
 
     def end(number: int, _frame: object) -> None:
         nonlocal stopped
         stopped = number
-        if waits:
-            _stop(number)
 
     def read(source: BufferedIOBase) -> bytes:
-        nonlocal waits
+        # a signal just before a plain read would wait for the next input; only what has a
+        # descriptor makes a read wait
+        with suppress(UnsupportedOperation):
+            select([source, received], [], [])
         if stopped:
             _stop(stopped)
-        waits = True
-        try:
-            return source.read1(AT_ONCE)
-        finally:
-            waits = False
+        return source.read1(AT_ONCE)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield read
-        if stopped:
-            _stop(stopped)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with received, wake:
+        wake.setblocking(False)
+        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        descriptor = signal.set_wakeup_fd(wake.fileno())
+        try:
+            yield read
+            if stopped:
+                _stop(stopped)
+        finally:
+            signal.set_wakeup_fd(descriptor)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _stop(number: int) -> None:

@@ -141,11 +141,11 @@ def _changed(facts: Facts) -> str:
 
 def _times(facts: Facts) -> str:
     """How many times the expected value the value is, in words; nothing if that says little."""
-    middle = (facts.low + facts.high) / 2
+    low, high = facts.low, facts.high
     # nothing is twice a range that reaches from 0 to 100
-    if not facts.has_ratios or facts.high > MAX_SPAN * facts.low or facts.values[0] <= 0:
+    if not facts.has_ratios or low <= 0 or high > MAX_SPAN * low or facts.values[0] <= 0:
         return ""
-    ratio = facts.values[0] / middle
+    ratio = 2 * facts.values[0] / (low + high)
     if ratio >= MIN_TIMES:
         return f"about {'twice' if ratio < 2.5 else f'{ratio:.0f} times'} the "
     share = _SHARES.get(round(1 / ratio))
