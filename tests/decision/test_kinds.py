@@ -11,7 +11,7 @@ from reproduce.cases.departures import KINDS as PLANTED
 from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import ChannelProfile
-from subadjacent.decision.departure import Departure, depart, min_stuck_rows
+from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.jumps import MAX_SPIKE_ROWS
 from subadjacent.decision.kinds import (
     ABRUPT_CHANGE,
@@ -23,6 +23,7 @@ from subadjacent.decision.kinds import (
     ChannelEvent,
 )
 from subadjacent.decision.learn_profiles import learn_profiles
+from subadjacent.decision.signs import min_stuck_rows
 
 TRAIN, TEST = 3000, 1200
 # rows of the event in the test part

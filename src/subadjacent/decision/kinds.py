@@ -52,6 +52,8 @@ MIN_SILENT_SHARE = 0.3
 # stuck. Of the normal rows of four data sets 86 of 700,000 are in such runs; of channels that have
 # flatlined before, a tenth (reproduce/log.md, "Kinds of departure")
 MAX_NORMAL_RUN, MIN_STUCK_ROWS = 5, 20
+# rows that are out, or beyond the training range, to rule out chance
+MIN_OUT_ROWS = 5
 # the level departs if this share of the event's rows is beyond the training range
 MIN_PAST_SHARE = 0.3
 # share of a departure that the second of two levels must explain by itself
@@ -188,3 +190,8 @@ def unit_of(size: float, values: Array) -> float:
         return size
     largest = float(np.abs(values).max(initial=0.0))
     return MIN_UNIT_SHARE * largest if largest > 0 else 1.0
+
+
+def rms(values: Array) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))
