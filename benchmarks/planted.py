@@ -161,7 +161,7 @@ def compared(
         right_kind=int(best.kind in NAMES[case.kind]),
         right_direction=int(direction(best, rows.channels) == case.direction),
         exact=int(is_exact(case, best, rows)),
-        rows_late=int(best.first) - case.first,
+        rows_late=max(best.first - case.visible, 0) + min(best.first - case.first, 0),
         severity=round(float(best.severity), 2),
         rules="; ".join(dict.fromkeys(one.rule for one in broken)),
         sentence=best.sentence,
@@ -177,11 +177,13 @@ def shared(case: PlantedCase, alarm: Any) -> int:
 def direction(alarm: Any, channels: Sequence[str]) -> int:
     """Up or down, as the sentence says; else as its numbers say."""
     try:
-        said = parse(alarm.sentence, channels).claims[0].direction
+        said = parse(alarm.sentence, channels).claims[0]
     except UnknownWordsError:
-        said = 0
-    if said or not alarm.causes:
-        return said
+        return 0
+    if said.direction or not alarm.causes:
+        return said.direction
+    if said.before is not None and said.value is not None:
+        return int(np.sign(said.value.value - said.before.value))
     cause = alarm.causes[0]
     return int(np.sign(np.nan_to_num(cause.seen - cause.expected)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subadjacent.decision.former_level import is_return, stays
+from subadjacent.decision.former_level import row_of_return, stays
 from subadjacent.decision.jumps import Jump
 from subadjacent.decision.kinds import (
     ABRUPT_CHANGE,
@@ -26,25 +26,30 @@ from subadjacent.decision.kinds import (
     ChannelChart,
     ChannelEvent,
     rms,
+    unit_of,
 )
-from subadjacent.decision.level_fit import LevelFit
+from subadjacent.decision.level_fit import CLEARLY, LevelFit
 from subadjacent.decision.references import BLOCK_ROWS
 from subadjacent.decision.signs import Signs, min_stuck_rows
 
 # share of the departure that a model must explain: one that is wrong explains less of it
 MIN_EXPLAINED = 0.5
 
-# the same where another kind would do as well
-CLEARLY = 0.8
-
 # the spread of the mean step of many rows, at least, in that of a block
 MIN_SPREAD = 0.5
 
-# a row is far out by this share of the width of its range
-MIN_FAR = 0.05
+# a row is far out by this share of the width of its range; more than this share of the rows of an
+# event are not by chance, for a range holds 99 % of them
+MIN_FAR, CHANCE_SHARE = 0.05, 0.02
+
+# share of a move that comes at once, within so many rows, if it is no ramp
+SUDDEN_SHARE, SUDDEN_ROWS = 0.5, 4
 
 # fewest rows whose steps tell that a channel varies more or less
 MIN_VARIANCE_ROWS = 10
+
+# the median step of noise, rather than a spike, is this many times the largest normal mean step
+MIN_NOISE_STEP = 2.0
 
 # fewest rows of a ramp
 MIN_RAMP_ROWS = 20
@@ -61,7 +66,7 @@ def silent_kind(event: ChannelEvent, signs: Signs) -> str | None:
     lasted = event.last - event.first
     if signs.missing > MIN_SILENT_SHARE * lasted:
         return MISSING
-    if signs.run >= max(lasted / 2, min_stuck_rows(event.profile, event.column)):
+    if signs.run >= max(MIN_SILENT_SHARE * lasted, min_stuck_rows(event.profile, event.column)):
         return STUCK
     return None
 
@@ -74,9 +79,12 @@ def kind_of(
     jump: Jump | None,
     fit: LevelFit,
 ) -> str:
-    """The kind of a departure of a channel that has values; ``given`` is its chart given a partner."""
+    """The kind of a departure of a channel with values; ``given`` is its chart over a partner's."""
     profile, lasted = event.profile, event.last - event.first
-    if jump is not None and jump.is_spike:
+    # in noise a few rows are furthest out as well
+    least = MIN_NOISE_STEP * profile.max_step / unit_of(profile.median_step, chart.values)
+    is_noise = lasted >= MIN_VARIANCE_ROWS and signs.middle_step > least
+    if jump is not None and jump.is_spike and not is_noise:
         return SPIKE
     # the mean step of fewer rows varies more, that of more rows less
     spread = np.sqrt(BLOCK_ROWS / lasted)
@@ -88,15 +96,20 @@ def kind_of(
         and (signs.steps - 1) * profile.median_step
         > max(spread, 1) * (profile.max_step - profile.median_step)
     )
-    # part of a cycle that is broken is on one side as well, and stays within the training range
-    within = profile.cycle > 0 and signs.past < MIN_OUT_ROWS
-    is_past = signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
+    # part of a cycle that is broken is on one side as well, and stays within the training range; of
+    # a whole one a level tells little
+    is_whole = 0 < profile.cycle <= lasted
+    within = is_whole or (profile.cycle > 0 and signs.past < MIN_OUT_ROWS)
+    is_past = (
+        not is_whole and signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
+    )
     least = CLEARLY if varies_more or within else MIN_EXPLAINED
     is_out = bool(chart.beyond[event.here].any())
     # noise, too, may be beyond all that was seen, and mostly on one side
     is_move = fit.explained > least or (is_past and not varies_more)
     moved = is_out and signs.out >= MIN_OUT_ROWS and is_move
-    if given is not None and not is_past and _is_decoupled(event, chart, given):
+    is_alone = varies_more or is_past
+    if given is not None and not is_alone and _is_decoupled(event, chart, given):
         # what the relation leaves is a move of this channel alone if it is a plain one
         moved &= (
             signs.out > MIN_PAST_SHARE * lasted and LevelFit.of(event, given).explained > CLEARLY
@@ -104,7 +117,7 @@ def kind_of(
         if not moved:
             return DECOUPLED
     if moved:
-        return _move(event, signs, fit)
+        return _move(event, chart, signs, fit)
     if varies_more:
         return HIGHER_VARIANCE
     least = max(spread, MIN_SPREAD) * (profile.median_step - profile.min_step)
@@ -114,27 +127,40 @@ def kind_of(
         return UNUSUAL_SHAPE
     if is_out and _is_far(event, chart):
         return OUT_OF_RANGE
+    if row_of_return(event) is not None:
+        return RETURN
     return UNUSUAL if jump is None else ABRUPT_CHANGE
 
 
 def _is_far(event: ChannelEvent, chart: ChannelChart) -> bool:
-    """Whether a row of the event is out of its range by more than an eye overlooks."""
+    """Whether more rows than by chance are out of their range by more than an eye overlooks."""
     beyond = np.abs(chart.beyond[event.here])
     width = (chart.range.high - chart.range.low)[event.here]
-    return bool((beyond > MIN_FAR * width).any())
+    return bool(np.mean(beyond > MIN_FAR * width) > CHANCE_SHARE)
 
 
-def _move(event: ChannelEvent, signs: Signs, fit: LevelFit) -> str:
+def _move(event: ChannelEvent, chart: ChannelChart, signs: Signs, fit: LevelFit) -> str:
     """The kind of a departure that is a level or a ramp."""
-    profile = event.profile
-    if is_return(event):
+    profile, rows = event.profile, fit.stop - fit.start
+    if row_of_return(event) is not None:
         return RETURN
     # within a cycle, the cycle itself rises and falls little by little
-    is_long = fit.rows >= profile.cycle or fit.explained > CLEARLY
-    if fit.is_ramp and fit.rows >= MIN_RAMP_ROWS and is_long:
+    is_long = rows >= profile.cycle or fit.explained > CLEARLY
+    if fit.is_ramp and rows >= MIN_RAMP_ROWS and is_long and not _is_sudden(event, chart):
         return DRIFT
     is_away = signs.out > MIN_PAST_SHARE * (event.last - event.first)
     return LEVEL_SHIFT if is_away and stays(event) else OUT_OF_RANGE
+
+
+def _is_sudden(event: ChannelEvent, chart: ChannelChart) -> bool:
+    """Whether a few rows make most of the way to where a channel is furthest from expected."""
+    furthest = event.here.start + int(np.abs(chart.sizes[event.here]).argmax())
+    path = chart.sizes[: furthest + 1] * np.sign(chart.sizes[furthest])
+    rises = [
+        float((path[rows:] - path[:-rows]).max())
+        for rows in range(1, min(SUDDEN_ROWS, len(path) - 1) + 1)
+    ]
+    return max(rises, default=0.0) > SUDDEN_SHARE * path[-1]
 
 
 def _is_decoupled(event: ChannelEvent, chart: ChannelChart, given: ChannelChart) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from subadjacent.decision.classify import kind_of, silent_kind
 from subadjacent.decision.extent import narrowed, rows_out
+from subadjacent.decision.former_level import LEVEL_ROWS, row_of_return
 from subadjacent.decision.jumps import Jump
 from subadjacent.decision.kinds import (
     ABRUPT_CHANGE,
@@ -18,6 +19,7 @@ from subadjacent.decision.kinds import (
     HIGHER_VARIANCE,
     LOWER_VARIANCE,
     MISSING,
+    RETURN,
     SPIKE,
     STUCK,
     UNUSUAL,
@@ -76,16 +78,17 @@ def depart(
 
     Its rows are those of the event if it does not narrow, else those where the channel departs.
     """
-    chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
+    chart = event.chart()
     signs = Signs.of(event, chart)
-    given, jump, kind = None, None, silent_kind(event, signs)
+    given, jump, fit, kind = None, None, None, silent_kind(event, signs)
     if kind is None:
-        # a ramp begins before it is out of range
         fit = LevelFit.of(event, chart)
         if narrows:
-            event = narrowed(event, chart)
-            chart = ChannelChart.of(event, event.expected_range(), event.profile.error)
+            event = narrowed(event)
+            chart = event.chart()
             signs = Signs.of(event, chart)
+            # a ramp begins before it is out of range
+            fit = min(LevelFit.of(event, chart), fit, key=lambda one: not one.is_ramp)
         if partner is not None:
             given = chart.given(
                 event, replace(partner, first=event.first, last=event.last, before=event.before)
@@ -96,7 +99,12 @@ def depart(
         chart = given
     jump = jump if kind in (SPIKE, ABRUPT_CHANGE) else None
     turns = chart.turns(event.here, kind)
-    if kind == STUCK:
+    returned = row_of_return(event) if kind == RETURN else None
+    if returned is not None:
+        event = replace(event, first=min(returned, event.last - 1)) if narrows else event
+        chart = event.chart()
+        turns = [_typical_row(event, chart)]
+    elif kind == STUCK:
         turns = [max(signs.run_row - event.rows.start, event.here.start)]
     elif jump is not None and kind == ABRUPT_CHANGE:
         turns = [jump.row]
@@ -105,7 +113,9 @@ def depart(
     if not narrows and not all(event.here.start <= turn < event.here.stop for turn in turns):
         turns = chart.turns(event.here, kind)
     row = max(turns, key=chart.distance)
-    rows = _rows(event, chart, signs, kind) if jump is None else slice(jump.start, jump.stop)
+    rows = _rows(event, chart, signs, kind, fit)
+    if jump is not None:
+        rows = slice(jump.start, jump.stop)
     is_visible = rows is not None
     rows = event.here if rows is None else rows
     lasted = {STUCK: signs.run, MISSING: signs.missing}.get(kind, rows.stop - rows.start)
@@ -132,7 +142,15 @@ def depart(
     )
 
 
-def _rows(event: ChannelEvent, chart: ChannelChart, signs: Signs, kind: str) -> slice | None:
+def _typical_row(event: ChannelEvent, chart: ChannelChart) -> int:
+    """The row whose value is nearest to the level of the first rows of an event."""
+    values = chart.values[event.here][:LEVEL_ROWS]
+    return event.here.start + int(np.abs(values - np.median(values)).argmin())
+
+
+def _rows(
+    event: ChannelEvent, chart: ChannelChart, signs: Signs, kind: str, fit: LevelFit | None
+) -> slice | None:
     """The rows of a departure, among the examined ones; None if a chart does not show it."""
     if kind == MISSING and event.missing is not None:
         rows = np.flatnonzero(event.missing[event.rows][event.here]) + event.here.start
@@ -142,4 +160,6 @@ def _rows(event: ChannelEvent, chart: ChannelChart, signs: Signs, kind: str) -> 
         return slice(first, first + signs.run)
     if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
         return signs.varied
-    return None if kind == UNUSUAL else rows_out(event, chart)
+    if kind == RETURN:
+        return event.here
+    return None if kind == UNUSUAL else rows_out(event, chart, fit)

@@ -10,7 +10,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.decision.kinds import MIN_OUT_ROWS, MIN_PAST_SHARE, ChannelChart, ChannelEvent
+from subadjacent.decision.kinds import (
+    MIN_OUT_ROWS,
+    MIN_PAST_SHARE,
+    ROWS_BEFORE,
+    ChannelChart,
+    ChannelEvent,
+)
+from subadjacent.decision.level_fit import LevelFit
 
 # a row departs if it is out of range by this share of the most
 MIN_OUT_SHARE = 0.1
@@ -19,12 +26,19 @@ MIN_OUT_SHARE = 0.1
 ONSET_ROWS, ONSET_WITHIN = 3, 5
 
 
-def narrowed(event: ChannelEvent, chart: ChannelChart) -> ChannelEvent:
+def narrowed(event: ChannelEvent) -> ChannelEvent:
     """The event where the channel is out of its range, if it is in many of those rows.
 
     Scores are averages over rows, and stand out in more of them.
     """
-    rows = rows_out(event, chart)
+    # it may have begun long before it was found
+    found = _narrowed(replace(event, before=ROWS_BEFORE), by_model=False)
+    return _narrowed(replace(found, before=event.before), by_model=True)
+
+
+def _narrowed(event: ChannelEvent, *, by_model: bool) -> ChannelEvent:
+    chart = event.chart()
+    rows = rows_out(event, chart, LevelFit.of(event, chart) if by_model else None)
     if rows is None:
         return event
     beyond = chart.beyond[rows]
@@ -33,27 +47,32 @@ def narrowed(event: ChannelEvent, chart: ChannelChart) -> ChannelEvent:
     first = event.rows.start + rows.start
     # rows after it tell whether it lasts
     last = max(min(event.rows.start + rows.stop, event.last), first + 1)
-    return replace(event, first=first, last=last, before=rows.start)
+    return replace(event, first=first, last=last)
 
 
-def rows_out(event: ChannelEvent, chart: ChannelChart) -> slice | None:
+def rows_out(event: ChannelEvent, chart: ChannelChart, fit: LevelFit | None) -> slice | None:
     """From the first to the last row that is out of range by a share of the most; None if none is.
 
-    Among the event and the rows beside it, and as long before as it has been out.
+    Among the event and the rows beside it, and as long before as it has been out. Where the
+    departure is a step, its rows are those of its level.
     """
     beyond, begin = np.abs(chart.beyond), event.beside.start
     out = beyond > MIN_OUT_SHARE * beyond[event.beside].max()
     places = begin + np.flatnonzero(out[event.beside])
     if not len(places):
         return None
-    first, last = _onset(places), -_onset(-places[::-1])
+    first, last = onset(places), -onset(-places[::-1])
     while first == begin > 0 and out[begin - ONSET_WITHIN : begin].sum() >= ONSET_ROWS:
         begin -= 1
         first = begin if out[begin] else first
+    if fit is not None and fit.is_step:
+        of_level = places[(places >= fit.start - fit.margin) & (places < fit.stop + fit.margin)]
+        if len(of_level):
+            first, last = max(first, int(of_level[0])), min(last, int(of_level[-1]))
     return slice(first, last + 1)
 
 
-def _onset(out: NDArray[np.intp]) -> int:
+def onset(out: NDArray[np.intp]) -> int:
     """The first of the rows that are out that is followed by others, or else the first."""
     followed = out[: -ONSET_ROWS + 1][out[ONSET_ROWS - 1 :] - out[: -ONSET_ROWS + 1] < ONSET_WITHIN]
     return int(followed[0] if len(followed) else out[0])

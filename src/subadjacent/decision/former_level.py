@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from subadjacent.decision.extent import ONSET_WITHIN, onset
 from subadjacent.decision.kinds import (
     ROWS_AFTER,
     ROWS_BEFORE,
@@ -12,18 +13,24 @@ from subadjacent.decision.kinds import (
     ChannelEvent,
 )
 
+# rows before a return, or after it, whose median is a level: an odd number of them
+LEVEL_ROWS = 19
+
 # share of the move that remains after a permanent level shift
 MIN_STAY_SHARE = 0.5
 
-# parts of the rows after an event that must all tell that the level stays, and these rows at most
+# parts of the rows from an event on that must all tell that the level stays, of these rows at most
 QUARTERS, MAX_AFTER = 4, 4_000
 
 # earlier alarms, the latest ones, from which a channel may come back
 MAX_FORMER = 5
 
 
-def is_return(event: ChannelEvent) -> bool:
-    """Whether a channel that shifted its level in an earlier alarm is back at its former level."""
+def row_of_return(event: ChannelEvent) -> int | None:
+    """The first row back at the level from before an earlier alarm; None without one.
+
+    It may lie long before the event: that a series is like training again takes time to know.
+    """
     normal = np.flatnonzero(~event.left_out[: max(event.first - ROWS_BESIDE, 0)])
     # the first row of each earlier alarm
     begins = normal[:-1][np.diff(normal) > 1] + 1
@@ -33,20 +40,22 @@ def is_return(event: ChannelEvent) -> bool:
         recent = slice(max(event.first - ROWS_BEFORE, begin), event.first)
         since = float(np.median(_moved(event, begin, recent)))
         if abs(now) < MIN_STAY_SHARE * abs(since) > MIN_STAY_SHARE * width / 2:
-            return True
-    return False
+            moved = _moved(event, begin, slice(recent.start, event.last)) * np.sign(since)
+            away = np.flatnonzero(moved > MIN_STAY_SHARE * abs(since))
+            return recent.start - onset(-away[::-1]) + 1 if len(away) else event.first
+    return None
 
 
 def stays(event: ChannelEvent) -> bool:
-    """Whether a level lasts until the end of the segment."""
-    after = slice(event.last, min(event.last + MAX_AFTER, len(event.column)))
-    few = min(event.first, after.stop - after.start) < ROWS_BESIDE
-    if few or len(event.column) - event.first < ROWS_AFTER:
+    """Whether a level lasts until the end of the segment, as far as its rows tell."""
+    since = slice(event.first, min(event.first + MAX_AFTER, len(event.column)))
+    if event.first < ROWS_BESIDE or len(event.column) - event.first < ROWS_AFTER:
         return event.permanent
-    height = float(np.median(_moved(event, event.first, slice(event.first, event.last))))
-    left = _moved(event, event.first, after) * np.sign(height)
-    parts = [float(np.median(part)) for part in np.array_split(left, QUARTERS)]
-    return min(parts) > MIN_STAY_SHARE * abs(height)
+    moved = _moved(event, event.first, since)
+    height = float(np.median(moved[: event.last - event.first]))
+    parts = [*np.array_split(moved, QUARTERS), moved[-ONSET_WITHIN:]]
+    levels = [float(np.median(part)) * np.sign(height) for part in parts]
+    return min(levels) > MIN_STAY_SHARE * abs(height)
 
 
 def _moved(event: ChannelEvent, since: int, rows: slice) -> Array:

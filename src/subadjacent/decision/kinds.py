@@ -119,6 +119,10 @@ class ChannelEvent:
             self.column, self.left_out, self.rows, follows_shifts=follows_shifts
         )
 
+    def chart(self) -> ChannelChart:
+        """The channel over its expected range."""
+        return ChannelChart.of(self, self.expected_range(), self.profile.error)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChannelChart:

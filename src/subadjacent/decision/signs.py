@@ -38,6 +38,7 @@ class Signs:
     past: int  # rows beyond all that was seen in training
     is_quick: bool  # whether it comes and goes from row to row
     steps: float  # the mean step from row to row, in units of the median one
+    middle_step: float  # the median step in the same units
     varied: slice  # rows whose steps are nearer to that than to the median one
     varied_steps: float  # their mean step
 
@@ -67,6 +68,7 @@ class Signs:
             if len(moves)
             else False,
             steps=mean,
+            middle_step=float(np.median(sizes[here])),
             varied=varied,
             varied_steps=float(sizes[varied].mean()),
         )
