@@ -207,16 +207,8 @@ class Explainer:
         partner = series.channels[int(profile.partner)] if kind == DECOUPLED else None
         column = series.values[:, channel]
         seen = float(column[departure.row])
-        # of other values only those that are outside the same range
-        values = [
-            value
-            for value, row in zip(
-                column[list(departure.turns)].tolist(), departure.turns, strict=True
-            )
-            if row == departure.row or not departure.low <= value <= departure.high
-        ]
         facts = Facts(
-            values=values,
+            values=column[list(departure.turns)].tolist(),
             expected=departure.expected,
             low=departure.low,
             high=departure.high,

@@ -43,7 +43,7 @@ MIN_SPREAD = 0.5
 MIN_FAR, CHANCE_SHARE = 0.05, 0.02
 
 # share of a move that comes at once, within so many rows, if it is no ramp
-SUDDEN_SHARE, SUDDEN_ROWS = 0.5, 4
+SUDDEN_SHARE, SUDDEN_ROWS = 0.5, 5
 
 # fewest rows whose steps tell that a channel varies more or less
 MIN_VARIANCE_ROWS = 10
@@ -154,13 +154,13 @@ def _move(event: ChannelEvent, chart: ChannelChart, signs: Signs, fit: LevelFit)
 
 def _is_sudden(event: ChannelEvent, chart: ChannelChart) -> bool:
     """Whether a few rows make most of the way to where a channel is furthest from expected."""
-    furthest = event.here.start + int(np.abs(chart.sizes[event.here]).argmax())
-    path = chart.sizes[: furthest + 1] * np.sign(chart.sizes[furthest])
-    rises = [
-        float((path[rows:] - path[:-rows]).max())
-        for rows in range(1, min(SUDDEN_ROWS, len(path) - 1) + 1)
-    ]
-    return max(rises, default=0.0) > SUDDEN_SHARE * path[-1]
+    # without noise
+    padded = np.pad(chart.sizes, (SUDDEN_ROWS - 1, 0), mode="edge")
+    levels = np.median(np.lib.stride_tricks.sliding_window_view(padded, SUDDEN_ROWS), axis=1)
+    furthest = event.here.start + int(np.abs(levels[event.here]).argmax())
+    path = levels[: furthest + 1] * np.sign(levels[furthest])
+    rises = path[SUDDEN_ROWS:] - path[:-SUDDEN_ROWS]
+    return bool(rises.max(initial=0.0) > SUDDEN_SHARE * path[-1])
 
 
 def _is_decoupled(event: ChannelEvent, chart: ChannelChart, given: ChannelChart) -> bool:

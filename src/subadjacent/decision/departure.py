@@ -113,6 +113,7 @@ def depart(
     if not narrows and not all(event.here.start <= turn < event.here.stop for turn in turns):
         turns = chart.turns(event.here, kind)
     row = max(turns, key=chart.distance)
+    turns = [turn for turn in turns if turn == row or _is_comparable(chart, turn, row)]
     rows = _rows(event, chart, signs, kind, fit)
     if jump is not None:
         rows = slice(jump.start, jump.stop)
@@ -140,6 +141,12 @@ def depart(
         within=1 if jump is None else jump.within,
         most=0.0 if jump is None else jump.most,
     )
+
+
+def _is_comparable(chart: ChannelChart, turn: int, row: int) -> bool:
+    """Whether a row is on the same side of its own range as of another row's."""
+    value, low, high = chart.values[turn], chart.range.low[row], chart.range.high[row]
+    return bool(chart.beyond[turn] * (max(value - high, 0) + min(value - low, 0)) > 0)
 
 
 def _typical_row(event: ChannelEvent, chart: ChannelChart) -> int:
