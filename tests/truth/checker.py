@@ -730,6 +730,10 @@ def departing(rows: Rows, channel: str, first: int, last: int, least: float = 0.
     By its level, by no less than the share ``least`` of the most.
     """
     out = _departs_otherwise(rows, channel, first, last)
+    # wherever its level is: as high or low as never before
+    event, before = rows.event(channel, first, last), rows.before(channel, first)
+    if len(before):
+        out |= (event < before.min()) | (event > before.max())
     for past, left in rows.expectations(channel, first, last):
         far = max(np.quantile(np.abs(past), 0.995), least * np.nanmax(np.abs(left), initial=0.0))
         out |= np.abs(left) > far

@@ -94,7 +94,8 @@ class File:
 
 
 UP = np.round(np.linspace(51, 90, 20) + 0.01 * NOISE[2, :20], 2)
-SLOWLY = np.round(np.linspace(50, 90, 90), 2)
+SLOWLY = np.round(np.linspace(50, 90, 90) + NOISE[5, :90], 2)
+WANDERS = np.round(50 - 20 * np.cos((TIME - FIRST - 10) / 150) + NOISE[7], 1)
 # loud for half of the day
 BURSTS = np.round(50 + np.where(TIME % DAY < DAY // 2, 1.0, 0.1) * NOISE[0], 2)
 QUIET = np.round(50 + 0.1 * NOISE[5, :80], 2)
@@ -155,7 +156,7 @@ TRUE = {
     "a ramp": (RAMP, f"heat drifted up to {top(RAMP):.2f} within 9 h 30 min, expected 47 to 53"),
     "a long ramp": (
         File({"heat": changed(steady(), SLOWLY)}, {"last": FIRST + 89}),
-        "heat drifted up to 90.00 within 44 h 30 min, expected 47 to 53",
+        f"heat drifted up to {SLOWLY.max():.2f} within 44 h 30 min, expected 47 to 53",
     ),
     "flat": (FLAT, "heat flatlined at 51.27 for 10 h"),
     "noise": (
@@ -179,6 +180,16 @@ TRUE = {
     "other channels": (
         File({**PAIR.columns, "heat": changed(steady(), level(62))}),
         f"heat rose to {HEAT}, expected 47 to 53; flow as well",
+    ),
+    # it wanders far, but was never so low
+    "a lowest value": (
+        File(
+            {
+                "heat": changed(steady(), level(62)),
+                "load": changed(WANDERS, WANDERS[FIRST : LAST + 1] - 2),
+            }
+        ),
+        f"heat rose to {HEAT}, expected 47 to 53; load as well",
     ),
     "counted channels": (
         File({"heat": STEP.columns["heat"], "a": STEP.columns["heat"], "b": RAMP.columns["heat"]}),
