@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subadjacent.decision.former_level import row_of_return, stays
+from subadjacent.decision.former_level import stays
 from subadjacent.decision.jumps import Jump
 from subadjacent.decision.kinds import (
     ABRUPT_CHANGE,
@@ -78,8 +78,13 @@ def kind_of(
     given: ChannelChart | None,
     jump: Jump | None,
     fit: LevelFit,
+    *,
+    is_back: bool,
 ) -> str:
-    """The kind of a departure of a channel with values; ``given`` is its chart over a partner's."""
+    """The kind of a departure of a channel with values; ``given`` is its chart over a partner's.
+
+    ``is_back`` tells whether it is back at the level from before an earlier alarm.
+    """
     profile, lasted = event.profile, event.last - event.first
     # in noise a few rows are furthest out as well
     least = MIN_NOISE_STEP * profile.max_step / unit_of(profile.median_step, chart.values)
@@ -108,6 +113,8 @@ def kind_of(
     # noise, too, may be beyond all that was seen, and mostly on one side
     is_move = fit.explained > least or (is_past and not varies_more)
     moved = is_out and signs.out >= MIN_OUT_ROWS and is_move
+    if is_back and not varies_more:
+        return RETURN
     is_alone = varies_more or is_past
     if given is not None and not is_alone and _is_decoupled(event, chart, given):
         # what the relation leaves is a move of this channel alone if it is a plain one
@@ -127,8 +134,6 @@ def kind_of(
         return UNUSUAL_SHAPE
     if is_out and _is_far(event, chart):
         return OUT_OF_RANGE
-    if row_of_return(event) is not None:
-        return RETURN
     return UNUSUAL if jump is None else ABRUPT_CHANGE
 
 
@@ -142,8 +147,6 @@ def _is_far(event: ChannelEvent, chart: ChannelChart) -> bool:
 def _move(event: ChannelEvent, chart: ChannelChart, signs: Signs, fit: LevelFit) -> str:
     """The kind of a departure that is a level or a ramp."""
     profile, rows = event.profile, fit.stop - fit.start
-    if row_of_return(event) is not None:
-        return RETURN
     # within a cycle, the cycle itself rises and falls little by little
     is_long = rows >= profile.cycle or fit.explained > CLEARLY
     if fit.is_ramp and rows >= MIN_RAMP_ROWS and is_long and not _is_sudden(event, chart):

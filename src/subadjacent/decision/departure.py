@@ -81,7 +81,9 @@ def depart(
     chart = event.chart()
     signs = Signs.of(event, chart)
     given, jump, fit, kind = None, None, None, silent_kind(event, signs)
+    found, returned = event, None
     if kind is None:
+        returned = row_of_return(event)
         fit = LevelFit.of(event, chart)
         if narrows:
             event = narrowed(event)
@@ -94,14 +96,13 @@ def depart(
                 event, replace(partner, first=event.first, last=event.last, before=event.before)
             )
         jump = Jump.of(event, chart, given)
-        kind = kind_of(event, chart, signs, given, jump, fit)
+        kind = kind_of(event, chart, signs, given, jump, fit, is_back=returned is not None)
     if kind == DECOUPLED and given is not None:
         chart = given
     jump = jump if kind in (SPIKE, ABRUPT_CHANGE) else None
     turns = chart.turns(event.here, kind)
-    returned = row_of_return(event) if kind == RETURN else None
-    if returned is not None:
-        event = replace(event, first=min(returned, event.last - 1)) if narrows else event
+    if kind == RETURN and returned is not None:
+        event = replace(found, first=min(returned, found.last - 1)) if narrows else found
         chart = event.chart()
         turns = [_typical_row(event, chart)]
     elif kind == STUCK:

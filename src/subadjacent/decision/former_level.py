@@ -31,12 +31,14 @@ def row_of_return(event: ChannelEvent) -> int | None:
 
     It may lie long before the event: that a series is like training again takes time to know.
     """
-    normal = np.flatnonzero(~event.left_out[: max(event.first - ROWS_BESIDE, 0)])
+    profile, earlier = event.profile, event.left_out[: max(event.first - ROWS_BESIDE, 0)]
     # the first row of each earlier alarm
-    begins = normal[:-1][np.diff(normal) > 1] + 1
-    width = event.profile.above - event.profile.below
+    begins = np.flatnonzero(earlier & ~np.append(False, earlier[:-1]))
     for begin in begins[-MAX_FORMER:].tolist():
-        now = float(np.median(_moved(event, begin, slice(event.first, event.last))))
+        # without normal rows before it, the former level is that of all of training
+        width = profile.above - profile.below if begin else profile.high - profile.low
+        latest = slice(max(event.last - LEVEL_ROWS, event.first), event.last)
+        now = float(np.median(_moved(event, begin, latest)))
         recent = slice(max(event.first - ROWS_BEFORE, begin), event.first)
         since = float(np.median(_moved(event, begin, recent)))
         if abs(now) < MIN_STAY_SHARE * abs(since) > MIN_STAY_SHARE * width / 2:
