@@ -88,8 +88,6 @@ SAID = {
     "decoupled": {DECOUPLED},
     "missing": {MISSING},
 }
-# what no chart of one channel shows: that it does not is checked
-WITHIN = "stayed within its expected range"
 LEVEL_KINDS = (MOVE, RANGE, PERMANENT, DRIFT)
 
 
@@ -631,10 +629,8 @@ def ratio(context: Context) -> Found:
 def too_early(context: Context) -> Found:
     """The event begins, and ends, where the channels that it names depart."""
     claim = context.claim
-    # what returns is as it was before, and what stayed within its range never departs
-    if claim is not context.sentence.claims[0] or claim.kind == RETURN:
-        return
-    if claim.words.startswith(WITHIN):
+    # what returns is as it was before, and what only a view saw has no rows that a chart shows
+    if claim is not context.sentence.claims[0] or claim.kind in (RETURN, VIEW):
         return
     named = {one.channel for one in context.sentence.claims} | set(context.sentence.others)
     out = np.zeros(context.last - context.first + 1, dtype=bool)

@@ -209,6 +209,11 @@ TRUE = {
         File({"trips": daily() + np.round(np.clip(0.05 * (TIME - FIRST + 200), 0, None))}),
         "trips stayed within its expected range, but was of a shape never seen in training",
     ),
+    # a row that is a little out, and many that are not
+    "what a view saw": (
+        File({"heat": changed(steady(), 53.1)}, {"last": FIRST + 79}),
+        "heat was of a shape never seen in training: 53.10, expected 47 to 53",
+    ),
     "a return": (
         File({"heat": np.where((TIME > FIRST - 300) & (TIME < FIRST), 70.0, STEADY_AT_50)}),
         f"heat returned to its former level: {STEADY_AT_50[FIRST]:.2f}",

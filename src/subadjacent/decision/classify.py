@@ -38,9 +38,8 @@ MIN_EXPLAINED = 0.5
 # the spread of the mean step of many rows, at least, in that of a block
 MIN_SPREAD = 0.5
 
-# a row is far out by this share of the width of its range; more than this share of the rows of an
-# event are not by chance, for a range holds 99 % of them
-MIN_FAR, CHANCE_SHARE = 0.05, 0.02
+# share of rows that are out by chance, and how many deviations more are not
+CHANCE_SHARE, MIN_DEVIATIONS = 0.01, 2.0
 
 # share of a move that comes at once, within so many rows, if it is no ramp
 SUDDEN_SHARE, SUDDEN_ROWS = 0.5, 5
@@ -103,7 +102,7 @@ def kind_of(
     )
     # part of a cycle that is broken is on one side as well, and stays within the training range; of
     # a whole one a level tells little
-    is_whole = 0 < profile.cycle <= lasted
+    is_whole = 0 < profile.cycle <= lasted and chart.knows_time(event)
     within = is_whole or (profile.cycle > 0 and signs.past < MIN_OUT_ROWS)
     is_past = (
         not is_whole and signs.past > MIN_PAST_SHARE * lasted and abs(signs.side) > MIN_EXPLAINED
@@ -132,16 +131,10 @@ def kind_of(
         return LOWER_VARIANCE
     if lasted >= MIN_SHAPE_ROWS and signs.out >= MIN_OUT_ROWS and fit.explained <= CLEARLY:
         return UNUSUAL_SHAPE
-    if is_out and _is_far(event, chart):
+    by_chance = CHANCE_SHARE * lasted
+    if np.count_nonzero(chart.beyond[event.here]) > by_chance + MIN_DEVIATIONS * np.sqrt(by_chance):
         return OUT_OF_RANGE
     return UNUSUAL if jump is None else ABRUPT_CHANGE
-
-
-def _is_far(event: ChannelEvent, chart: ChannelChart) -> bool:
-    """Whether more rows than by chance are out of their range by more than an eye overlooks."""
-    beyond = np.abs(chart.beyond[event.here])
-    width = (chart.range.high - chart.range.low)[event.here]
-    return bool(np.mean(beyond > MIN_FAR * width) > CHANCE_SHARE)
 
 
 def _move(event: ChannelEvent, chart: ChannelChart, signs: Signs, fit: LevelFit) -> str:

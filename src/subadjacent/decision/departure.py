@@ -11,7 +11,7 @@ import numpy as np
 
 from subadjacent.decision.classify import kind_of, silent_kind
 from subadjacent.decision.extent import narrowed, rows_out
-from subadjacent.decision.former_level import LEVEL_ROWS, row_of_return
+from subadjacent.decision.former_level import row_of_return, typical_row
 from subadjacent.decision.jumps import Jump
 from subadjacent.decision.kinds import (
     ABRUPT_CHANGE,
@@ -104,7 +104,7 @@ def depart(
     if kind == RETURN and returned is not None:
         event = replace(found, first=min(returned, found.last - 1)) if narrows else found
         chart = event.chart()
-        turns = [_typical_row(event, chart)]
+        turns = [typical_row(event) - event.rows.start]
     elif kind == STUCK:
         turns = [max(signs.run_row - event.rows.start, event.here.start)]
     elif jump is not None and kind == ABRUPT_CHANGE:
@@ -148,12 +148,6 @@ def _is_comparable(chart: ChannelChart, turn: int, row: int) -> bool:
     """Whether a row is on the same side of its own range as of another row's."""
     value, low, high = chart.values[turn], chart.range.low[row], chart.range.high[row]
     return bool(chart.beyond[turn] * (max(value - high, 0) + min(value - low, 0)) > 0)
-
-
-def _typical_row(event: ChannelEvent, chart: ChannelChart) -> int:
-    """The row whose value is nearest to the level of the first rows of an event."""
-    values = chart.values[event.here][:LEVEL_ROWS]
-    return event.here.start + int(np.abs(values - np.median(values)).argmin())
 
 
 def _rows(

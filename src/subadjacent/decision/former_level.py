@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from subadjacent.decision.extent import ONSET_WITHIN, onset
+from subadjacent.decision.extent import ONSET_WITHIN
 from subadjacent.decision.kinds import (
     ROWS_AFTER,
     ROWS_BEFORE,
@@ -12,6 +12,7 @@ from subadjacent.decision.kinds import (
     Array,
     ChannelEvent,
 )
+from subadjacent.decision.references import SHORT_MEMORY
 
 # rows before a return, or after it, whose median is a level: an odd number of them
 LEVEL_ROWS = 19
@@ -32,20 +33,38 @@ def row_of_return(event: ChannelEvent) -> int | None:
     It may lie long before the event: that a series is like training again takes time to know.
     """
     profile, earlier = event.profile, event.left_out[: max(event.first - ROWS_BESIDE, 0)]
-    # the first row of each earlier alarm
+    # the first row of each earlier alarm, and the last
     begins = np.flatnonzero(earlier & ~np.append(False, earlier[:-1]))
-    for begin in begins[-MAX_FORMER:].tolist():
-        # without normal rows before it, the former level is that of all of training
-        width = profile.above - profile.below if begin else profile.high - profile.low
+    ends = np.flatnonzero(earlier & ~np.append(earlier[1:], False)) + 1
+    for begin, end in zip(begins[-MAX_FORMER:].tolist(), ends[-MAX_FORMER:].tolist(), strict=True):
+        # a level that wanders, or that only training knows, is left by more than it ever moved
+        is_vague = not begin or profile.memory == SHORT_MEMORY
+        width = profile.high - profile.low if is_vague else profile.above - profile.below
         latest = slice(max(event.last - LEVEL_ROWS, event.first), event.last)
         now = float(np.median(_moved(event, begin, latest)))
         recent = slice(max(event.first - ROWS_BEFORE, begin), event.first)
         since = float(np.median(_moved(event, begin, recent)))
-        if abs(now) < MIN_STAY_SHARE * abs(since) > MIN_STAY_SHARE * width / 2:
+        # it moved in that alarm, and not since
+        during = float(np.median(_moved(event, begin, slice((begin + end) // 2, end))))
+        least = MIN_STAY_SHARE * abs(since)
+        if abs(now) < least > MIN_STAY_SHARE * width / 2 and during * np.sign(since) > least:
             moved = _moved(event, begin, slice(recent.start, event.last)) * np.sign(since)
-            away = np.flatnonzero(moved > MIN_STAY_SHARE * abs(since))
-            return recent.start - onset(-away[::-1]) + 1 if len(away) else event.first
+            # away before it, and back from it on
+            away = int(np.cumsum(moved - least).argmax()) + 1
+            row = recent.start + away
+            back = event.column[row : event.last]
+            is_back = ((profile.low <= back) & (back <= profile.high)).any()
+            if is_back and np.median(moved[:away][-LEVEL_ROWS:]) > least:
+                return row
     return None
+
+
+def typical_row(event: ChannelEvent) -> int:
+    """The row of an event that is nearest to the level of its first rows, among normal values."""
+    values = event.column[event.first : event.last]
+    is_normal = (event.profile.low <= values) & (values <= event.profile.high)
+    distance = np.abs(values - np.median(values[:LEVEL_ROWS]))
+    return event.first + int(np.where(is_normal, distance, np.inf).argmin())
 
 
 def stays(event: ChannelEvent) -> bool:

@@ -163,6 +163,10 @@ class ChannelChart:
         expected = profile.within_limits(ExpectedRange(center, low, high))
         return ChannelChart.of(event, expected, profile.partner_error)
 
+    def knows_time(self, event: ChannelEvent) -> bool:
+        """Whether rows of a cycle are compared with the same time, rather than with all rows."""
+        return bool((self.range.expected[event.here] != event.profile.median).any())
+
     def distance(self, row: int) -> tuple[float, float]:
         """How far out of its range a row is, and how far from what was expected."""
         return abs(float(self.beyond[row])), abs(float(self.sizes[row]))
