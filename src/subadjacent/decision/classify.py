@@ -97,6 +97,7 @@ def kind_of(
     varies_more = (
         is_long
         and signs.is_quick
+        and fit.explained <= CLEARLY
         and (signs.steps - 1) * profile.median_step
         > max(spread, 1) * (profile.max_step - profile.median_step)
     )
@@ -110,7 +111,7 @@ def kind_of(
     least = CLEARLY if varies_more or within else MIN_EXPLAINED
     is_out = bool(chart.beyond[event.here].any())
     # noise, too, may be beyond all that was seen, and mostly on one side
-    is_move = fit.explained > least or (is_past and not varies_more)
+    is_move = fit.explained > least or (is_past and (not varies_more or abs(signs.side) > CLEARLY))
     moved = is_out and signs.out >= MIN_OUT_ROWS and is_move
     if is_back and not varies_more:
         return RETURN

@@ -26,6 +26,9 @@ QUARTERS, MAX_AFTER = 4, 4_000
 # earlier alarms, the latest ones, from which a channel may come back
 MAX_FORMER = 5
 
+# rows that a series is like training again before an alarm tells of it, at most
+MAX_LATE = 150
+
 
 def row_of_return(event: ChannelEvent) -> int | None:
     """The first row back at the level from before an earlier alarm; None without one.
@@ -48,13 +51,14 @@ def row_of_return(event: ChannelEvent) -> int | None:
         during = float(np.median(_moved(event, begin, slice((begin + end) // 2, end))))
         least = MIN_STAY_SHARE * abs(since)
         if abs(now) < least > MIN_STAY_SHARE * width / 2 and during * np.sign(since) > least:
-            moved = _moved(event, begin, slice(recent.start, event.last)) * np.sign(since)
+            start = max(event.first - MAX_LATE, begin)
+            moved = _moved(event, begin, slice(start, event.last)) * np.sign(since)
             # away before it, and back from it on
             away = int(np.cumsum(moved - least).argmax()) + 1
-            row = recent.start + away
+            row = start + away
             back = event.column[row : event.last]
             is_back = ((profile.low <= back) & (back <= profile.high)).any()
-            if is_back and np.median(moved[:away][-LEVEL_ROWS:]) > least:
+            if is_back and away >= LEVEL_ROWS <= np.count_nonzero(moved[:away] > least):
                 return row
     return None
 

@@ -66,7 +66,7 @@ AGED_ROWS = 100
 
 
 # least correlation of the irregular parts of a channel and its partner
-MIN_CORRELATION = 0.5
+MIN_CORRELATION = 0.6
 
 # channels compared with all others at a time
 CHANNELS_AT_ONCE = 512
