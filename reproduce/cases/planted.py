@@ -33,7 +33,6 @@ CYCLES = (1.5, 3.0)  # cycles that an unusual shape lasts
 MIN_NOISE = 0.02  # noise in units of the value range, to see that it is smaller
 MIN_CYCLE = 0.5  # share of the variance that a cycle explains
 MIN_FOLLOWING = 0.75  # correlation of the noise of two channels that decouple
-LATEST_CYCLES = 6  # cycles that are the recent past of a channel
 MAX_ODD = 0.1  # share of rows of a channel that decouples that are unusual by themselves
 MARGIN = 40  # test rows before and after a departure
 VISIBLE = 3.0  # deviations of the noise by which a person sees that a channel is moved
@@ -313,7 +312,7 @@ def _decoupled(_rng: np.random.Generator, column: Column, span: slice) -> _Chang
     odd = far if column.cycle else (shown < low) | (shown > high)
     if column.cycle:
         # nor is it far from the same time of the latest cycles
-        odd |= np.abs(shown - _lately(column, span)) > 3 * _noise_lately(column)
+        odd |= np.abs(shown - column.of_latest_cycles(span)) > 3 * column.noise_of_cycles
     shown = shown[odd.mean(axis=1) < MAX_ODD]
     if not len(shown):
         raise _UnsuitableError
@@ -321,26 +320,6 @@ def _decoupled(_rng: np.random.Generator, column: Column, span: slice) -> _Chang
     share = plateau(length, ramp=min(8, length // 4))
     changed = share * shown[unlike.argmax()] + (1 - share) * now
     return _different(column, changed, span)
-
-
-def _lately(column: Column, span: slice) -> Floats:
-    """The median at the same time of the latest cycles before some rows."""
-    rows = np.arange(span.start, span.stop)
-    away = column.cycle * -(-(rows - span.start + 1) // column.cycle)
-    cycles = [column.values[rows - away - back * column.cycle] for back in range(LATEST_CYCLES)]
-    return np.asarray(np.median(cycles, axis=0))
-
-
-def _noise_lately(column: Column) -> float:
-    """Deviation of training values from the same time of the latest cycles before them."""
-    known = range(LATEST_CYCLES * column.cycle, column.fitted - column.cycle, column.cycle)
-    left = [
-        column.values[begin : begin + column.cycle]
-        - _lately(column, slice(begin, begin + column.cycle))
-        for begin in known
-    ]
-    low, high = np.quantile(left, [0.16, 0.84]) if left else (0.0, 0.0)
-    return float(high - low) / 2
 
 
 def _missing(_rng: np.random.Generator, _column: Column, span: slice) -> _Change:
