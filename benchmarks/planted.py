@@ -2,6 +2,8 @@
 
     python benchmarks/planted.py --quick --jobs 2
     python benchmarks/planted.py --seeds 0-9 --jobs 2 --out benchmarks/reports/planted.csv
+    python benchmarks/planted.py --seeds 0-4 --kept-back --jobs 2 \
+        --out benchmarks/reports/planted_kept_back.csv
 
 One departure of each kind is planted into each background (reproduce/cases/planted.py); the default
 is fitted on the rows before. Of its alarms, the one that shares most rows with the departure is
@@ -196,6 +198,17 @@ def is_exact(case: PlantedCase, alarm: Any, rows: Rows) -> bool:
         return False
     value = rows.event(case.channel, row, row)[0]
     return bool(np.isclose(value, cause.seen, rtol=1e-5, equal_nan=True))
+
+
+def read_report(path: Path) -> list[Judged]:
+    """The rows of a report."""
+    kinds = {name: type(value) for name, value in Judged._field_defaults.items()}
+    kinds |= {"kind": str, "background": str, "channel": str, "size": float}
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            Judged(**{name: kinds.get(name, int)(cell) for name, cell in row.items()})
+            for row in csv.DictReader(file)
+        ]
 
 
 def percent(values: Sequence[int]) -> str:
