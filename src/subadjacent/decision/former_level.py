@@ -55,7 +55,7 @@ def row_of_return(event: ChannelEvent) -> int | None:
             moved = _moved(event, begin, slice(start, event.last)) * np.sign(since)
             # away before it, and back from it on
             away = int(np.cumsum(moved - least).argmax()) + 1
-            row = start + away
+            row = int(start + away)
             back = event.column[row : event.last]
             is_back = ((profile.low <= back) & (back <= profile.high)).any()
             if is_back and away >= LEVEL_ROWS <= np.count_nonzero(moved[:away] > least):
@@ -80,7 +80,7 @@ def stays(event: ChannelEvent) -> bool:
     height = float(np.median(moved[: event.last - event.first]))
     parts = [*np.array_split(moved, QUARTERS), moved[-ONSET_WITHIN:]]
     levels = [float(np.median(part)) * np.sign(height) for part in parts]
-    return min(levels) > MIN_STAY_SHARE * abs(height)
+    return bool(min(levels) > MIN_STAY_SHARE * abs(height))
 
 
 def _moved(event: ChannelEvent, since: int, rows: slice) -> Array:

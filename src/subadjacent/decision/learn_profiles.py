@@ -323,7 +323,7 @@ def _max_change(values: Rows, rows: int) -> Rows:
     parts = np.array_split(changes, min(PARTS, len(changes)))
     largest = np.sort([part.max(axis=0) for part in parts], axis=0)
     rare = np.quantile(changes, 1 - OUTSIDE_SHARE, axis=0)
-    return np.maximum(largest[-1 - min(WIDEST_PARTS, len(parts) - 1)], rare)
+    return np.asarray(np.maximum(largest[-1 - min(WIDEST_PARTS, len(parts) - 1)], rare))
 
 
 def _longest_runs(values: Rows) -> Rows:
