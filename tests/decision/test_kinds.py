@@ -202,6 +202,17 @@ def test_a_step_is_no_drift_and_its_rows_are_those_of_its_level() -> None:
     assert (found.kind, found.onset, found.end) == ("out of range", 700, 779)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_departure_never_ends_before_it_begins(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    column = noise(seed)
+    for _ in range(6):
+        first = TRAIN + int(rng.integers(600, 800))
+        column[first : first + int(rng.integers(1, 60))] += rng.normal(0, 8)
+    found = told(column)
+    assert found.onset <= found.row <= found.end
+
+
 def test_a_channel_that_stands_still_in_a_part_of_an_event_is_stuck() -> None:
     column = changed(noise(), slice(600, 700), 0.3)
     assert told(column, 550, 780).kind == "stuck"

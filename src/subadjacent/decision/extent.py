@@ -61,14 +61,15 @@ def rows_out(event: ChannelEvent, chart: ChannelChart, fit: LevelFit | None) -> 
     places = begin + np.flatnonzero(out[event.beside])
     if not len(places):
         return None
+    earliest = 0
+    if fit is not None and fit.is_step:
+        earliest = max(fit.start - fit.margin, 0)
+        of_level = places[(places >= earliest) & (places < fit.stop + fit.margin)]
+        places = of_level if len(of_level) else places
     first, last = onset(places), -onset(-places[::-1])
-    while first == begin > 0 and out[begin - ONSET_WITHIN : begin].sum() >= ONSET_ROWS:
+    while first == begin > earliest and out[begin - ONSET_WITHIN : begin].sum() >= ONSET_ROWS:
         begin -= 1
         first = begin if out[begin] else first
-    if fit is not None and fit.is_step:
-        of_level = places[(places >= fit.start - fit.margin) & (places < fit.stop + fit.margin)]
-        if len(of_level):
-            first, last = max(first, int(of_level[0])), min(last, int(of_level[-1]))
     return slice(first, last + 1)
 
 
