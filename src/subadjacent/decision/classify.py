@@ -111,7 +111,7 @@ def kind_of(
     least = CLEARLY if varies_more or within else MIN_EXPLAINED
     is_out = bool(chart.beyond[event.here].any())
     # noise, too, may be beyond all that was seen, and mostly on one side
-    is_move = fit.explained > least or (is_past and (not varies_more or abs(signs.side) > CLEARLY))
+    is_move = fit.explained > least or (is_past and not varies_more)
     moved = is_out and signs.out >= MIN_OUT_ROWS and is_move
     if is_back and not varies_more:
         return RETURN
