@@ -141,10 +141,11 @@ class RecentBaseline:
             here = int(back.argmax())
             until = int(begins[here])
         spread = np.ones(blocks + 1)
-        lasts = shifted & (np.quantile(windows, 1 - HIGHEST, axis=1) > self._high)
-        if lasts.any():
-            above = np.quantile(sliding_window_view(highest, slow)[lasts], HIGHEST, axis=1)
-            spread[lasts] = np.maximum((above - level[lasts]) / self._width, 1)
+        if shifted.any():
+            lowest = np.quantile(windows[shifted], 1 - HIGHEST, axis=1)
+            above = np.quantile(sliding_window_view(highest, slow)[shifted], HIGHEST, axis=1)
+            wider = np.maximum((above - level[shifted]) / self._width, 1)
+            spread[shifted] = np.where(lowest > self._high, wider, 1)
         at = (begun + np.arange(until)) // self._block
         self._medians, self._highest = windows[here], highest[here : here + slow]
         self._rows = rows[here * self._block : begun + until]
