@@ -59,15 +59,6 @@ def test_a_window_of_sixteen_points_by_hand() -> None:
     np.testing.assert_allclose(points, [values[:16] / scale, values[1:] / scale], rtol=1e-6)
 
 
-def test_points_are_means_of_a_few_rows_by_hand() -> None:
-    values = np.repeat(np.arange(16.0), 3)
-    values += np.tile([-1, 0, 1], 16)
-    points = z_normalised(values, grain=3).points
-    variance = (16**2 - 1) / 12
-    wanted = (np.arange(16) - 7.5) / math.sqrt(16 * (variance + 0.09))
-    np.testing.assert_allclose(points, [wanted], rtol=1e-6)
-
-
 def slow_windows(values: Floats, grain: int, step: int) -> tuple[Floats, Floats]:
     """The definition read aloud."""
     points, deviations = [], []
@@ -356,42 +347,6 @@ def test_a_channel_takes_part_if_it_moves_in_half_of_its_windows(
 
 
 # ---- properties
-
-
-def test_a_window_met_again_is_no_surprise_and_another_shape_of_this_size_is() -> None:
-    time = np.arange(3200)
-    beat = 2 * np.exp(-(((time % 64 - 20) / 6) ** 2)) - np.exp(-(((time % 64 - 45) / 3) ** 2))
-    rows = np.column_stack([beat, waves(3200)[:, 0]]).astype(np.float32)
-    rows[:, 0] += 0.02 * np.random.default_rng(0).normal(size=3200)
-    shapes = fit(rows).view
-    assert novelty(shapes, rows).rows.max() < 0.2
-    reversed_beat = rows[640:1280].copy()
-    reversed_beat[320:384, 0] = reversed_beat[320:384, 0][::-1]
-    found = novelty(shapes, reversed_beat)
-    assert found.values[340:364, 0].min() > 1
-    assert found.values[:250].max() < 0.3
-    # it names the channel, and leaves the other as it was
-    assert found.values[:, 1].max() < 0.3
-
-
-@pytest.mark.parametrize("lookahead", [None, 0, 30])
-def test_nothing_beyond_what_windows_take_in_changes_a_row(lookahead: int | None) -> None:
-    shapes = view(lookahead)
-    before, after = shapes.reach
-    rows = waves(500, seed=4)
-    plain = novelty(shapes, rows)
-    for row in (203, 431):
-        later = rows.copy()
-        later[row + after + 1 :] = 9.0
-        found = novelty(shapes, later)
-        here = slice(0, row + 1)
-        np.testing.assert_array_equal(found.rows[here], plain.rows[here])
-        np.testing.assert_array_equal(found.values[here], plain.values[here])
-        earlier = rows.copy()
-        earlier[: row - before] -= 9.0
-        found = novelty(shapes, earlier)
-        np.testing.assert_allclose(found.rows[row:], plain.rows[row:], rtol=1e-3, atol=1e-5)
-    assert lookahead is None or after <= lookahead
 
 
 def test_reach_by_hand() -> None:
