@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,6 @@ from subadjacent import (
     SubPCADetector,
     TrainSeries,
 )
-from subadjacent.detectors.registry import REGISTRY
 from subadjacent.methods.method import State
 from subadjacent.methods.per_entity import PerEntityMethod
 from subadjacent.rivals.knn import NearestMethod
@@ -200,23 +197,6 @@ def test_a_state_that_does_not_fit_is_refused() -> None:
             changed = [part | {name: value} if name in part else part for part in (arrays, facts)]
             with pytest.raises(InputError, match=message):
                 method._restore(State(*changed), 3)
-
-
-def test_a_rival_without_a_network_does_not_import_torch() -> None:
-    names = ", ".join(
-        entry.class_name
-        for entry in REGISTRY.values()
-        if entry.module.startswith("rivals.") and not entry.needs
-    )
-    code = f"""
-import sys
-from subadjacent import {names}
-import numpy as np
-for kind in ({names}):
-    kind().fit(np.random.default_rng(0).normal(size=(60, 2))).predict(np.zeros((30, 2)))
-assert "torch" not in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # ---- the real sets
