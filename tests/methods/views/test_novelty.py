@@ -44,17 +44,6 @@ def test_a_single_usual_distance_is_as_precise_as_many() -> None:
 # ---- what is usual
 
 
-def test_the_usual_distance_of_a_few_rows_by_hand() -> None:
-    # ten blocks at most: of 3 rows each by itself, of 20 rows two and two
-    assert usual_distance(np.array([1.0, 5.0, 7.0])) == pytest.approx(math.sqrt(75 / 3))
-    pairs = np.tile([1.0, 3.0], 10)
-    assert usual_distance(pairs) == 2
-    # a tenth of the rows at 11 and the others at 1
-    burst = np.ones(20)
-    burst[4:6] = 11
-    assert usual_distance(burst) == pytest.approx(math.sqrt((9 * 1 + 121) / 10))
-
-
 @pytest.mark.parametrize("rows", [1, 2, 9, 10, 11, 25, 100, 137])
 def test_the_usual_distance_is_the_definition(rows: int) -> None:
     squares = np.random.default_rng(rows).exponential(size=(rows, 2))

@@ -134,12 +134,6 @@ def test_means_of_few_rows_that_stay_put_are_held_back_as_noise_is() -> None:
 # ---- rows as a whole
 
 
-def test_two_channels_that_share_a_lasting_residual_by_hand() -> None:
-    # averages of ones are one, their squares too, on every scale
-    found = joint(LIKE_ONE, np.ones((100, 2)))[40:-40]
-    np.testing.assert_allclose(found, math.log1p(1 / (0.5 + FLOOR) / JOINT_SOFTNESS))
-
-
 def test_the_channel_that_is_out_bears_it_all_by_hand() -> None:
     # of squares 4 and 0 the mean is 2; the first has twice its share, the other none
     found = joint(LIKE_ONE, np.tile([2.0, 0.0], (100, 1)))[40:-40]

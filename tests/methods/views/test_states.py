@@ -9,16 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score
 
-from methods.views.combining import Floats, Rows, combined, waves
-from reproduce.cases import case
-from subadjacent.data.scaling import fit_scalers
-from subadjacent.data.series import TrainSeries
-from subadjacent.decision.view_facts import FORECASTING
-from subadjacent.methods.views.fit import fit_views
-from subadjacent.methods.views.settings import ViewSettings
-from subadjacent.methods.views.smoothing import smoothed
+from methods.views.combining import Floats, Rows, waves
 from subadjacent.methods.views.states import (
     GUARD,
     MAX_REFERENCES,
@@ -29,7 +21,6 @@ from subadjacent.methods.views.states import (
     fit_states,
 )
 from subadjacent.ridge.axes import FoldSums
-from subadjacent.ridge.band import FAR_CLIP
 
 
 def fit(*parts: Rows) -> StateFit:
@@ -208,19 +199,3 @@ def test_references_are_bounded_and_two_fits_are_identical() -> None:
 
 
 # ---- what it is there for
-
-
-@pytest.mark.parametrize("kind", ["unseen combination", "off the ring"])
-def test_generated_states_are_seen_by_this_view_and_hardly_by_others(kind: str) -> None:
-    drawn = case(kind, seed=4)
-    scaler = fit_scalers([TrainSeries(drawn.train)], FAR_CLIP).pooled
-    train, rows = scaler.apply(drawn.train), scaler.apply(drawn.test)
-
-    def ranking(views: tuple[str, ...]) -> float:
-        entity = fit_views([[train]], ViewSettings(views=views))[0].entity
-        scores = smoothed(combined(entity, rows).rows, 20, None)
-        return float(average_precision_score(drawn.labels, scores))
-
-    without, with_it = ranking(FORECASTING), ranking((*FORECASTING, "state"))
-    assert with_it > without + 0.15
-    assert ranking(("state",)) > 0.7
