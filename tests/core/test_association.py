@@ -98,7 +98,7 @@ def test_half_precision_is_widened_first() -> None:
 
 
 def test_loss_by_hand() -> None:
-    windows, reconstruction = torch.zeros(1, 2, 2), torch.ones(1, 2, 2)
+    windows, reconstruction = torch.zeros(1, 2, 2), torch.full((1, 2, 2), 2.0)
     pushed, pulled = torch.tensor([[1.0, 3.0]]), torch.tensor([[0.5, 0.5]])
     value = association_loss(windows, reconstruction, pushed, pulled, weight=3.0)
-    assert value.item() == 2.0 * 1.0 - 3.0 * 2.0 + 3.0 * 0.5
+    assert value.item() == 2.0 * 4.0 - 3.0 * 2.0 + 3.0 * 0.5
