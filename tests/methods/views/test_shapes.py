@@ -234,7 +234,10 @@ AWKWARD: dict[str, list[Rows]] = {
     ("name", "lookahead"),
     [*((name, None) for name in AWKWARD), ("several segments", 0), ("just enough rows", 7)],
 )
-def test_a_fit_is_the_definition(name: str, lookahead: int | None) -> None:
+def test_a_fit_is_the_definition(
+    name: str, lookahead: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subadjacent.methods.views.residual_scale.CHUNK", 300)
     parts = AWKWARD[name]
     found = fit(*parts, lookahead=lookahead)
     channels = min(parts[0].shape[1], 3)

@@ -88,7 +88,10 @@ def slow_novelty(states: StateView, rows: Rows) -> tuple[list[float], NDArray[np
 @pytest.mark.parametrize(
     ("channels", "count", "references"), [(2, 1, 1), (5, 2, 40), (12, 23, 2), (12, 1, 40)]
 )
-def test_the_novelty_of_rows_is_the_definition(channels: int, count: int, references: int) -> None:
+def test_the_novelty_of_rows_is_the_definition(
+    channels: int, count: int, references: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subadjacent.methods.views.residual_scale.CHUNK", 12)
     rng = np.random.default_rng(count)
     axes = np.linalg.qr(rng.normal(size=(channels, channels)))[0][:, :2].astype(np.float32)
     known = rng.normal(size=(references, 2)).astype(np.float32)
