@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,9 @@ LEVEL_ROWS = 19
 NAMED_SHARE = 0.3
 # and if it is out of its range by this share of the range's width
 MIN_NAMED_BEYOND = 0.1
+
+# ranges of so many rows of channels that are kept at most, of 64 Ki rows each
+MAX_RANGES_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,7 @@ class Explainer:
     profiles: BaselineProfiles
     left_out: NDArray[np.bool_]
     silent: NDArray[np.bool_] | None = None
+    _ranges: dict[tuple[int, int], ExpectedRange] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -127,14 +132,34 @@ class Explainer:
 
     def expected_range(self, channel: int) -> ExpectedRange:
         """Expected values of a channel at every row, and the range around them."""
-        profile, values = self.profiles.of(channel), self.series.values[:, channel]
-        # some rows at a time: each is compared with many others
-        by_chunk = [
-            profile.expected_range(values[start:stop], self.left_out[start:stop], rows)
-            for start, stop in self.series.segments
-            for rows in chunks(stop - start)
-        ]
-        return ExpectedRange(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
+        return _joined(
+            [
+                self._range_of(channel, slice(start, stop), rows)
+                for start, stop in self.series.segments
+                for rows in chunks(stop - start)
+            ]
+        )
+
+    def _range_of(self, channel: int, segment: slice, rows: slice) -> ExpectedRange:
+        """The same at some rows of a segment: one of its chunks."""
+        known = self._ranges.get((channel, segment.start + rows.start))
+        if known is not None:
+            return known
+        column, left_out = self.series.values[segment, channel], self.left_out[segment]
+        return self.profiles.of(channel).expected_range(column, left_out, rows)
+
+    def _range_in(self, channel: int, segment: slice, rows: slice) -> ExpectedRange:
+        """The range at any rows of a segment, the same as a chart of all of them has."""
+        found = []
+        for chunk in chunks(segment.stop - segment.start):
+            if chunk.start < rows.stop and rows.start < chunk.stop:
+                expected = self._range_of(channel, segment, chunk)
+                if len(self._ranges) >= MAX_RANGES_KEPT:
+                    self._ranges.clear()
+                self._ranges[channel, segment.start + chunk.start] = expected
+                here = slice(max(rows.start - chunk.start, 0), rows.stop - chunk.start)
+                found.append(ExpectedRange(*(part[here] for part in expected)))
+        return _joined(found)
 
     def explain(
         self, first: int, last: int, most: int, *, view: str | None = None, permanent: bool = False
@@ -185,6 +210,7 @@ class Explainer:
                 min(last, stop) - start,
                 None if series.missing is None else series.missing[start:stop, number],
                 permanent=permanent,
+                ranges=partial(self._range_in, number, slice(start, stop)),
             )
 
         channel_event = event_of(channel)
@@ -243,6 +269,10 @@ class Explainer:
             sentence=sentence(name, kind, facts),
             partner=partner,
         )
+
+
+def _joined(ranges: Sequence[ExpectedRange]) -> ExpectedRange:
+    return ExpectedRange(*(np.concatenate(parts) for parts in zip(*ranges, strict=True)))
 
 
 def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:

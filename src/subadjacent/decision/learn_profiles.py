@@ -163,8 +163,11 @@ def _normal_range(irregular: Rows) -> tuple[Rows, Rows]:
         [np.quantile(part, [OUTSIDE_SHARE, 1 - OUTSIDE_SHARE], axis=0) for part in parts], axis=0
     ).swapaxes(0, 1)
     place = min(WIDEST_PARTS, len(parts) - 1)
+    # a trend leaves rows on one side of what is expected, and may turn
+    trend = np.median(irregular, axis=0)
+    low, high = lows[place] - 2 * np.maximum(trend, 0), highs[-1 - place] - 2 * np.minimum(trend, 0)
     # no range is without what was expected
-    return np.minimum(lows[place], 0), np.maximum(highs[-1 - place], 0)
+    return np.minimum(low, 0), np.maximum(high, 0)
 
 
 def _limits(values: Rows, minimum: Rows, maximum: Rows) -> tuple[Rows, Rows, Rows]:
