@@ -29,7 +29,7 @@ from subadjacent.decision.alarms import (
     Repeats,
     direction,
 )
-from subadjacent.decision.baseline_profile import NUMBERS, BaselineProfiles
+from subadjacent.decision.baseline_profile import NUMBERS, BaselineProfiles, ExpectedRange
 from subadjacent.decision.causes import Cause, Explainer, Explanation, alarm_sentence
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
@@ -270,6 +270,10 @@ class AlarmStream:
         left_out = rows.anomalous.copy()
         left_out[first : last + 1] = True
         explainer = Explainer.of(series, evidence, profiles, left_out)
+        if rows.ranges.size:
+            # as it was answered row by row, and is drawn
+            told = ExpectedRange(*rows.ranges.swapaxes(0, 1))
+            explainer = replace(explainer, told=told)
         if rows.silent.any():
             # the stream knows which channels are missing or stuck
             explainer = replace(explainer, silent=rows.silent)

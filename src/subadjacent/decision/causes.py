@@ -109,6 +109,9 @@ class Explainer:
         Rows that are not normal, (T,): those of alarms, and beside them.
     silent
         Values that are missing for long or stuck, (T, C), if there are any.
+    told
+        The expected range of each row, (T, C), where one was told as the row came; else it follows
+        from the profiles.
     """
 
     series: TrainSeries
@@ -116,6 +119,7 @@ class Explainer:
     profiles: BaselineProfiles
     left_out: NDArray[np.bool_]
     silent: NDArray[np.bool_] | None = None
+    told: ExpectedRange | None = None
     _ranges: dict[tuple[int, int], ExpectedRange] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -127,7 +131,7 @@ class Explainer:
         anomalous: NDArray[np.bool_],
     ) -> Explainer:
         """Leave out the rows of alarms, and those beside them, which may belong to them."""
-        left_out = _with_rows_beside(anomalous)
+        left_out = with_rows_beside(anomalous)
         return cls(series, evidence, profiles, left_out, silent(series, profiles))
 
     def expected_range(self, channel: int) -> ExpectedRange:
@@ -145,6 +149,10 @@ class Explainer:
         known = self._ranges.get((channel, segment.start + rows.start))
         if known is not None:
             return known
+        if self.told is not None:
+            here = slice(segment.start + rows.start, segment.start + rows.stop)
+            told = ExpectedRange(*(part[here, channel] for part in self.told))
+            return self.profiles.of(channel).within_limits(told)
         column, left_out = self.series.values[segment, channel], self.left_out[segment]
         return self.profiles.of(channel).expected_range(column, left_out, rows)
 
@@ -308,6 +316,9 @@ def _first_mover(
     return [first, *(channel for channel in order if channel != first)]
 
 
-def _with_rows_beside(anomalous: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def with_rows_beside(anomalous: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows of alarms and those beside them, which may belong to them."""
+    if not anomalous.any():
+        return anomalous
     counts = np.convolve(anomalous, np.ones(2 * ROWS_BESIDE + 1))[ROWS_BESIDE:-ROWS_BESIDE]
     return np.asarray(counts > 0.5)

@@ -148,7 +148,7 @@ def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> 
         color=SLATE,
         alpha=0.3,
         lw=0,
-        label="usual",
+        label="expected range",
     )
     if step == 1:
         _line(axis, expected_range.expected, shown, ORANGE, linestyle="--", label="expected")
