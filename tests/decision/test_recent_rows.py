@@ -70,7 +70,7 @@ def test_segments_begin_at_the_first_row_and_where_they_are_marked() -> None:
 
 
 def test_rows_are_kept_for_an_event_that_waits_for_its_explanation() -> None:
-    recent = RecentBuffer(2, wait=300)
+    recent = RecentBuffer(2, wait=300, keeps_ranges=True)
     for first in range(0, 4000, 100):
         recent.add(rows(first, 100), None)
     again = RecentBuffer.restore(*recent.state(), wait=300)
