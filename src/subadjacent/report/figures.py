@@ -100,7 +100,7 @@ def figure_series(
     shown = _shown(rows, len(series))
     explainer = Explainer.of(series, evidence, assessment.habits[number], judgement.anomalous)
     listed = trace_names([evidence]) if traces else ()
-    below = [(in_words(name), evidence.traces[name]) for name in listed]
+    below = [(in_words(name, len(series.channels)), evidence.traces[name]) for name in listed]
     with mpl.rc_context(STYLE):
         heights = [2.0] * len(names) + [1.0] * len(below) + [1.4]
         figure, axes = _stack(heights)
