@@ -27,6 +27,9 @@ OF_ONE_CHANNEL = {
 
 # what the severity is: the score, in a unit in which the threshold does not move
 SEVERITY = "1 is the threshold; it adapts to a permanent change"
+# charts go no lower: when a level that was taken for permanent ends, severities fall to -50 and
+# below, and would flatten all that matters
+MIN_SHOWN_SEVERITY = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class Panel:
     key: str
     title: str
     about: str
+
+
+def shown_severity(severity: Array) -> Array:
+    """Severities as charts have them, (T,)."""
+    return np.maximum(severity, MIN_SHOWN_SEVERITY)
 
 
 def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
