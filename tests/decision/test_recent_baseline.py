@@ -182,3 +182,19 @@ def test_a_baseline_that_counts_only_once_it_is_shifted() -> None:
     found = RecentBaseline(1.0, 4.0, 2, only_shifted=True).push(scores)
     # the median of row 4, 3, is below 4
     assert found.shift.tolist() == [0, 0, 0, 0, 0, 4, 4]
+
+
+def test_rows_about_a_shifted_baseline_are_compared_with_how_far_they_vary_by_hand() -> None:
+    # four blocks of a row each, which rise to 6 and 10 in turn
+    scores = np.array([1.0, 1, 6, 10, 6, 10, 6, 10])
+    found = RecentBaseline(1.0, 2.0, 2, width=1.0).push(scores)
+    # before row 7 came 10, 6, 10, 6: the median, 8, is 7 above 1, and the largest 2 above it
+    assert (found.shift[7], found.spread[7]) == (7.0, 2.0)
+    # until the baseline has shifted nothing changes
+    assert found.spread[:4].tolist() == [1.0] * 4
+    varied = RecentBaseline(1.0, 2.0, 2, width=5.0).push(scores)
+    assert varied.spread.tolist() == [1.0] * len(scores)
+    # above the baseline by the factor; below it as it is; a level as far from typical
+    shift = BaselineShift(*(np.full(3, value) for value in (5.0, True, 4.0, np.nan)))
+    assert shift.relative(np.array([4.0, 6.0, 14.0]), 1.0).tolist() == [-1.0, 1.0, 3.0]
+    assert shift.absolute(3.0, 1.0).tolist() == [14.0] * 3

@@ -107,7 +107,11 @@ class _Trace:
         # the strongest channel stands out in most rows: only an event that lasts is followed
         high = self.normal.high if is_score else self.level
         self.baseline = RecentBaseline(
-            self.normal.typical, high, adapt_after, only_shifted=not is_score
+            self.normal.typical,
+            high,
+            adapt_after,
+            width=self.normal.high - self.normal.typical,
+            only_shifted=not is_score,
         )
 
     def assess(
@@ -115,7 +119,7 @@ class _Trace:
     ) -> tuple[Rows, BaselineShift, Rows]:
         """Values above the baseline, the baseline, and severities."""
         baseline = self.baseline.push(values)
-        above = values - baseline.shift
+        above = baseline.relative(values, self.normal.typical)
         own_level = self.level if level is None else level
         return above, baseline, severity(above, own_level, self.normal)
 
@@ -235,7 +239,7 @@ class SeverityStream:
         self._waiting, self._around = RowSeverity(*columns), arrays["around"]
         for name, trace in (("score", self._score), ("strongest", self._strongest)):
             if trace is not None:
-                own = {key: arrays[f"{name}.{key}"] for key in ("medians", "rows")}
+                own = {key: arrays[f"{name}.{key}"] for key in trace.baseline.state()}
                 trace.baseline.restore(own)
 
     def _push(self, score: Rows, strongest: Rows | None) -> RowSeverity:
@@ -261,7 +265,7 @@ class SeverityStream:
             rows_severity,
             by_score,
             by_channel,
-            level + baseline.shift,
+            baseline.absolute(level, self._score.normal.typical),
             baseline.shift,
             shifted,
             unlike,

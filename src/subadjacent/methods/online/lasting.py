@@ -137,7 +137,8 @@ class LastingStream:
     def _push(self, rows: NDArray[Any]) -> LastingAssessment:
         evidence = self._stream.push(rows)
         scores = np.asarray(evidence.score, dtype=np.float64)
-        log_period = self._lasting.log_period(scores - self._baseline.push(scores).shift)
+        lasting, baseline = self._lasting, self._baseline.push(scores)
+        log_period = lasting.log_period(baseline.relative(scores, lasting.normal.typical))
         return LastingAssessment(evidence, log_period, self._new_events.filter(log_period))
 
     def gap(self) -> None:
