@@ -300,7 +300,7 @@ def test_as_many_independent_rows_as_are_needed_are_enough(
     views = ViewsFit(NO_VIEWS, [], [], np.zeros((0, 2)), [], independent)
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         _warn_of_few_rows([one], [EntityFit(views, 1.0, *[np.zeros(0)] * 4)])
-    assert ("the series has only 40 (300 rows" in caplog.text) == warned
+    assert ("the series has only 39 effectively" in caplog.text) == warned
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(149, True), (150, False)])

@@ -280,7 +280,7 @@ def _warn_of_few_rows(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) 
             "%s%s has only %d effectively independent rows (%d rows, strongly autocorrelated); at "
             "least %d are needed for a reliable false-alarm rate. Expect several times more or "
             "fewer alarms than requested",
-            *(among, scarcest.entity or "the series", round(independent)),
+            *(among, scarcest.entity or "the series", int(independent)),
             *(len(scarcest), MIN_INDEPENDENT_ROWS),
         )
 
