@@ -170,6 +170,9 @@ def test_a_later_sentence_is_refined() -> None:
     drifts = replace(clear, kind="drift", sentence="!")
     for now, before in ((drifts, clear), (clear, vague), (vague, vague)):
         assert _refined(now, before) == now
+    # of 20 rows 16 are left, or 15
+    assert _refined(replace(vague, last=vague.last - 4), clear).sentence == clear.sentence
+    assert _refined(replace(vague, last=vague.last - 5), clear).sentence == "?"
 
 
 def test_the_latest_alarms_are_kept_and_found_by_number() -> None:

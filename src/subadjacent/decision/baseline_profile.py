@@ -173,7 +173,17 @@ class ChannelProfile(NamedTuple):
         # without any row to compare with, the training values must do
         unknown = np.isnan(expected)
         expected[unknown], low[unknown], high[unknown] = self.median, self.low, self.high
-        return self.within_limits(ExpectedRange(expected, low, high))
+        # what normal rows have passed is no limit
+        normal = ~left_out[: rows.stop]
+        below_floor, above_ceiling = (
+            np.logical_or.accumulate(passed[: rows.stop] & normal)[rows]
+            for passed in (column < self.floor, column > self.ceiling)
+        )
+        return self.within_limits(
+            ExpectedRange(expected, low, high),
+            np.where(below_floor, -NO_LIMIT, self.floor),
+            np.where(above_ceiling, NO_LIMIT, self.ceiling),
+        )
 
     def _in_cycle(
         self,
@@ -257,8 +267,15 @@ class ChannelProfile(NamedTuple):
         """Whether its values reach down to 0, so that twice the value is twice as much."""
         return self.floor == 0 and self.minimum <= MAX_ZERO * self.maximum
 
-    def within_limits(self, expected: ExpectedRange) -> ExpectedRange:
-        """A range of values that the channel can have, no narrower where values are on a grid."""
+    def within_limits(
+        self, expected: ExpectedRange, floor: Rows | None = None, ceiling: Rows | None = None
+    ) -> ExpectedRange:
+        """A range of values that the channel can have, no narrower where values are on a grid.
+
+        The limits of each row are those of the profile unless given.
+        """
+        floor = np.asarray(self.floor) if floor is None else floor
+        ceiling = np.asarray(self.ceiling) if ceiling is None else ceiling
         low, high = expected.low, expected.high
         if self.decimals == FLAG:
             low = np.where(low < self.maximum, self.minimum, self.maximum)
@@ -269,7 +286,7 @@ class ChannelProfile(NamedTuple):
             low = np.floor(np.round(low * unit, EXACT)) / unit
             high = np.ceil(np.round(high * unit, EXACT)) / unit
         return ExpectedRange(
-            *(np.clip(part, self.floor, self.ceiling) for part in (expected.expected, low, high))
+            *(np.clip(part, floor, ceiling) for part in (expected.expected, low, high))
         )
 
     def _strays(self, column: NDArray[Any], left_out: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.scaling import chunks
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRange
+from subadjacent.decision.baseline_profile import NO_LIMIT, BaselineProfiles, ExpectedRange
 from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
@@ -152,7 +152,12 @@ class Explainer:
         if self.told is not None:
             here = slice(segment.start + rows.start, segment.start + rows.stop)
             told = ExpectedRange(*(part[here, channel] for part in self.told))
-            return self.profiles.of(channel).within_limits(told)
+            profile = self.profiles.of(channel)
+            return profile.within_limits(
+                told,
+                np.where(told.expected < profile.floor, -NO_LIMIT, profile.floor),
+                np.where(told.expected > profile.ceiling, NO_LIMIT, profile.ceiling),
+            )
         column, left_out = self.series.values[segment, channel], self.left_out[segment]
         return self.profiles.of(channel).expected_range(column, left_out, rows)
 
