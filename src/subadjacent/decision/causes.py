@@ -166,10 +166,10 @@ class Explainer:
         found = []
         for chunk in chunks(segment.stop - segment.start):
             if chunk.start < rows.stop and rows.start < chunk.stop:
-                expected = self._range_of(channel, segment, chunk)
-                if len(self._ranges) >= MAX_RANGES_KEPT:
+                expected, key = self._range_of(channel, segment, chunk), segment.start + chunk.start
+                if len(self._ranges) >= MAX_RANGES_KEPT and (channel, key) not in self._ranges:
                     self._ranges.clear()
-                self._ranges[channel, segment.start + chunk.start] = expected
+                self._ranges[channel, key] = expected
                 here = slice(max(rows.start - chunk.start, 0), rows.stop - chunk.start)
                 found.append(ExpectedRange(*(part[here] for part in expected)))
         return _joined(found)
