@@ -206,12 +206,16 @@ class ChannelProfile(NamedTuple):
         found = self._at_level(own, column, left_out, begin, wanted, follows_shifts)
         unknown = np.isnan(found[0])
         if unknown.any() and self.template:
-            likely = self._of_training(column, left_out, seen)
-            if likely is not None:
-                moved = self._at_level(likely, column, left_out, begin, wanted, follows_shifts)
-                # without a level before, that of training
-                likely = np.where(np.isnan(moved), likely[:, wanted], moved)
-                found[:, unknown] = likely[:, unknown]
+            # in their cycles, and in those just before, of which the level is
+            cycle = int(self.cycle)
+            before = np.arange(0, BLOCK_ROWS * (SHORT_MEMORY + 2) + cycle, cycle)
+            needed = np.flatnonzero(np.isnan(own[0])) + begin - before[:, None]
+            cycles = np.unique(np.maximum(needed, begin) // cycle).tolist()
+            likely = self._of_training(column, left_out, seen, cycles)
+            moved = self._at_level(likely, column, left_out, begin, wanted, follows_shifts)
+            # without a level before, that of training
+            likely = np.where(np.isnan(moved), likely[:, wanted], moved)
+            found[:, unknown] = likely[:, unknown]
         return found
 
     def _at_level(
@@ -241,26 +245,37 @@ class ChannelProfile(NamedTuple):
         return np.asarray(found[:, rows] + level)
 
     def _of_training(
-        self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice
-    ) -> Rows | None:
-        """Likely value, lowest and highest in training at the phases of rows, (3, R)."""
+        self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice, cycles: list[int]
+    ) -> Rows:
+        """Likely value, lowest and highest in training in some cycles of rows, (3, R), else NaN.
+
+        The phase of a cycle is that of the latest ones before it, of the first ones their own.
+        """
         cycle = int(self.cycle)
-        normal = np.flatnonzero(~left_out[: rows.stop])
-        stop = int(normal[-1]) + 1 if len(normal) else rows.stop
-        near = slice(max(stop - CYCLES * cycle, 0), max(stop, MIN_CYCLES * cycle))
-        levels = phase_levels(column[near], left_out[near], cycle)
         template = np.interp(
             np.arange(cycle) * (PHASES / cycle), np.arange(PHASES), self.template, period=PHASES
         )
-        phase = phase_of(levels, template)
-        if phase is None:
-            return None
         # a cycle need not be of whole rows: nor are the rows beside it known to the row
         beside = np.arange(-PERIOD_MARGIN, PERIOD_MARGIN + 1)[:, None]
-        places = np.arange(rows.start, rows.stop) - near.start + phase + beside
-        likely = template[places % cycle]
-        lowest, highest = likely.min(axis=0) + self.below, likely.max(axis=0) + self.above
-        return np.stack([likely[PERIOD_MARGIN], lowest, highest])
+        found = np.full((3, rows.stop - rows.start), np.nan)
+        phase = None
+        for number in cycles:
+            for latest in range(number, -1, -1):
+                near = slice(max(latest - CYCLES, 0) * cycle, max(latest, MIN_CYCLES) * cycle)
+                levels = phase_levels(column[near], left_out[near], cycle)
+                found_phase = phase_of(levels, template)
+                phase = phase if found_phase is None else found_phase
+                if phase is not None:
+                    break
+            if phase is not None:
+                own = slice(max(number * cycle, rows.start), min((number + 1) * cycle, rows.stop))
+                likely = template[(np.arange(own.start, own.stop) + phase + beside) % cycle]
+                found[:, own.start - rows.start : own.stop - rows.start] = [
+                    likely[PERIOD_MARGIN],
+                    likely.min(axis=0) + self.below,
+                    likely.max(axis=0) + self.above,
+                ]
+        return found
 
     @property
     def has_ratios(self) -> bool:
