@@ -31,8 +31,8 @@ class BaselineShift(NamedTuple):
 
     ``shift`` is the distance above the median of normal scores. ``shifted`` marks rows whose
     baseline is so high that hardly any normal row exceeds it. ``spread`` is how many times as far
-    above a shifted baseline the highest rows rise as in training: a squared residual about another
-    level varies more. ``ended`` is the shifted baseline that a series has left by this row, because
+    above a baseline that nearly all rows have shifted to the highest rise as in training: a squared
+    residual about another level varies more. ``ended`` is the shifted baseline that a series has left by this row, because
     it is like training again; NaN at other rows.
     """
 
@@ -141,9 +141,10 @@ class RecentBaseline:
             here = int(back.argmax())
             until = int(begins[here])
         spread = np.ones(blocks + 1)
-        if shifted.any():
-            above = np.quantile(sliding_window_view(highest, slow)[shifted], HIGHEST, axis=1)
-            spread[shifted] = np.maximum((above - level[shifted]) / self._width, 1)
+        lasts = shifted & (np.quantile(windows, 1 - HIGHEST, axis=1) > self._high)
+        if lasts.any():
+            above = np.quantile(sliding_window_view(highest, slow)[lasts], HIGHEST, axis=1)
+            spread[lasts] = np.maximum((above - level[lasts]) / self._width, 1)
         at = (begun + np.arange(until)) // self._block
         self._medians, self._highest = windows[here], highest[here : here + slow]
         self._rows = rows[here * self._block : begun + until]
