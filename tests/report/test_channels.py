@@ -68,7 +68,7 @@ def test_distances_that_differ_are_kept_as_they_are() -> None:
 
 def cause(channel: str, at: Any, seen: float, partner: str | None = None) -> Cause:
     told = f"{channel} went away"
-    return Cause(channel, 9.0, at, 0.0, seen, -1.0, 1.0, "unusual", told, partner)
+    return Cause(channel, 9.0, at, 0.0, seen, -1.0, 1.0, "out of range", told, partner)
 
 
 def row_of(*causes: Cause) -> AlarmRow:
