@@ -25,12 +25,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from reproduce.hardware import forget_peak_memory, peak_memory
 from subadjacent import SubAdjacentTransformerDetector
 from subadjacent.core.band import Band
 from subadjacent.core.kernels.switch import VARIABLE, use_kernels
 from subadjacent.data.windows import Windows
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.training.device import autocast, forget_peak_memory, peak_memory
+from subadjacent.training.device import autocast
 from subadjacent.training.recorded import Recorded, make_pass
 from subadjacent.training.step import make_optimizers
 

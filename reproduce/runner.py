@@ -22,11 +22,12 @@ import torch
 
 import subadjacent
 from reproduce.datasets import data_of, fingerprint_of
+from reproduce.hardware import forget_peak_memory, hardware, peak_memory
 from reproduce.protocols import ablation, clean, published, resources
 from reproduce.results import Results
 from reproduce.run import ABLATION, CLEAN, Run
 from subadjacent.errors import require_whole
-from subadjacent.training.device import forget_peak_memory, hardware, peak_memory, resolve_device
+from subadjacent.training.device import resolve_device
 from subadjacent.workflow.cluster import LostWork, as_ready
 
 log = logging.getLogger(__name__)

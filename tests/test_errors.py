@@ -15,8 +15,10 @@ import pytest
 from subadjacent.errors import (
     DataNotFound,
     InputError,
+    MissingPackage,
     ModelFileError,
     SubAdjacentError,
+    needs,
     require_number,
     require_whole,
 )
@@ -101,3 +103,14 @@ def test_what_breaks_a_rule_is_refused_with_the_rule_and_what_came() -> None:
     # a closed bound may be reached
     require_number("clip", 0, least=0)
     require_whole("window", 1_000, least=1, most=1_000)
+
+
+def test_what_needs_torch_says_what_to_install() -> None:
+    with (
+        pytest.raises(MissingPackage, match=r"network needs torch.* pip install 'subadjacent"),
+        needs("network"),
+    ):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+    # another module that is missing is another matter
+    with pytest.raises(ModuleNotFoundError, match="numpie"), needs("network"):
+        raise ModuleNotFoundError("No module named 'numpie'", name="numpie")

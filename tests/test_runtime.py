@@ -11,14 +11,12 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from subadjacent import runtime
-from subadjacent.errors import MissingPackage
 from subadjacent.runtime import (
     Progress,
     Runtime,
     ignore,
     in_turn,
     in_words,
-    needs_torch,
     over_processes,
     share_done,
     side_by_side,
@@ -124,17 +122,6 @@ def test_processes_give_results_in_the_order_of_items(
     monkeypatch.setattr(runtime, "cores", lambda: available)
     # a function that other processes can import
     assert list(over_processes(math.factorial, [3, 1, 2])) == [6, 1, 2]
-
-
-def test_what_needs_torch_says_what_to_install() -> None:
-    with (
-        pytest.raises(MissingPackage, match=r"network needs torch.* pip install 'subadjacent"),
-        needs_torch("network"),
-    ):
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
-    # another module that is missing is another matter
-    with pytest.raises(ModuleNotFoundError, match="numpie"), needs_torch("network"):
-        raise ModuleNotFoundError("No module named 'numpie'", name="numpie")
 
 
 @pytest.mark.parametrize(

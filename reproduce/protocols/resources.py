@@ -17,6 +17,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from reproduce.benchmarks import check
 from reproduce.datasets import load
+from reproduce.hardware import forget_peak_memory, peak_memory, wait_for
 from reproduce.protocols.published import STRIDES, unscaled
 from reproduce.protocols.scaling import scale_benchmark
 from reproduce.run import Run
@@ -26,13 +27,7 @@ from subadjacent.evaluation.segments import segments
 from subadjacent.methods.neural.paper_score import PaperScore
 from subadjacent.methods.neural.row_scores import judge_rows
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
-from subadjacent.training.device import (
-    autocast,
-    forget_peak_memory,
-    peak_memory,
-    resolve_device,
-    wait_for,
-)
+from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.recorded import make_pass
 from subadjacent.training.step import make_optimizers
 

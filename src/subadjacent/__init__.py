@@ -54,9 +54,9 @@ def __getattr__(name: str) -> Any:
     # on first use, so that importing the package is quick and does not import torch
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from subadjacent.runtime import needs_torch
+    from subadjacent.errors import needs
 
-    with needs_torch(name):
+    with needs(name):
         return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 

@@ -6,6 +6,8 @@ Each error is also the built-in one a caller would expect, so either can be caug
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -59,6 +61,34 @@ class MissingPackage(SubAdjacentError, ImportError):  # noqa: N818 — reads as 
 
 class ModelFileError(SubAdjacentError, RuntimeError):
     """A saved model or checkpoint is damaged, incomplete, or made for something else."""
+
+
+EXTRAS = {
+    **dict.fromkeys(("rich", "typer"), "cli"),
+    **dict.fromkeys(("fastapi", "httptools", "httpx2", "prometheus_client"), "serve"),
+    **dict.fromkeys(("pydantic", "starlette", "uvicorn", "uvloop"), "serve"),
+    "fastexcel": "datasets",
+    "matplotlib": "plot",
+    "polars": "files",
+    "torch": "network",
+    **{library: library for library in ("aeon", "darts", "pyod", "ray", "river", "sktime")},
+}
+"""Packages that the library works without, and the extra that installs each."""
+
+
+@contextmanager
+def needs(what: str) -> Iterator[None]:
+    """Say what to install where a package of an extra is missing; ``what`` needs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        raise MissingPackage(
+            f"{what} needs {package}, which is not installed: "
+            f"pip install 'subadjacent[{EXTRAS[package]}]'"
+        ) from error
 
 
 MOST_ROWS, FARTHEST = 1_000_000, 100_000

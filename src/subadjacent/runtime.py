@@ -16,8 +16,6 @@ from typing import Any, Protocol, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from subadjacent.errors import MissingPackage
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -67,19 +65,6 @@ class Map(Protocol):
 
     def __call__(self, function: Callable[[Any], Result], items: Sequence[Any]) -> Iterator[Result]:
         """Yield the result of every item."""
-
-
-@contextmanager
-def needs_torch(what: str) -> Iterator[None]:
-    """Say what to install where torch is missing; ``what`` needs it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise MissingPackage(
-            f"{what} needs torch, which is not installed: pip install 'subadjacent[network]'"
-        ) from error
 
 
 def cores() -> int:

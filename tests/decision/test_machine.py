@@ -63,6 +63,19 @@ def test_a_weaker_event_soon_after_another_is_its_aftermath() -> None:
     assert told(changes)[-1] == (6, OPENED, 5, 6, 5.0)
 
 
+def test_a_return_to_normal_that_is_known_late_is_the_end_of_the_event_just_before_it() -> None:
+    # rows 0 and 1 stand out; at row 7 or 8 it is known that the series came back three rows before
+    for row, opened in ((7, 1), (8, 2)):
+        machine, severity = EventMachine(2), np.zeros(12)
+        severity[[0, 1, row]] = 2.0, 2.0, 3.0
+        since = np.where(np.arange(12) == row, 3, 0)
+        changes = machine.push(severity, severity >= 1, since)
+        assert machine.opened == opened
+        assert [change.event.first for change in changes if change.state == OPENED][1:] == (
+            [5] if opened == 2 else []
+        )
+
+
 def test_a_row_may_keep_an_event_going_without_beginning_one() -> None:
     machine = EventMachine(2)
     severity, is_high = np.array([0.7, 1.0, 0.7, 0, 0]), np.array([1, 1, 1, 0, 0], dtype=bool)

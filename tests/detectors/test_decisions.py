@@ -211,10 +211,8 @@ def test_a_model_that_does_not_fit_is_named_and_floods_nobody(fitted: BaseDetect
     rows = 5 * noise(3000, seed=3)
     found = fitted.assess(TrainSeries(rows, entity="pump"))
     assert found.misfits == ["pump"]
-    # an alarm now and then, all but the first told as the same again
-    alarms = found.alarms()
-    assert 1 <= len(alarms) <= 6
-    assert [one.repeat for one in alarms] == [*range(1, len(alarms) + 1)]
+    # an alarm now and then
+    assert 1 <= len(found.alarms()) <= 6
     # fewer rows than were fitted on may be a fault that lasts
     assert fitted.assess(TrainSeries(rows[:1500], entity="pump")).misfits == []
 

@@ -139,9 +139,9 @@ def test_few_training_rows_and_unseen_entities_are_warned_of(plant: Plant) -> No
     assert "Fitted on 300 rows, few to learn from where a score depends on" in told
     assert (
         "The threshold is extrapolated: it stands for one false alarm in 10,000 rows, "
-        "judged from 300 rows." in told
+        "estimated from 300 rows." in told
     )
-    assert "not seen in fitting, so judged by what all entities share: z" in told
+    assert "not seen in fitting, so assessed by the model of all entities: z" in told
     auto = SubAdjacentDetector().fit(parts)
     # judged in hindsight, it stands for no chance of a row
     assert "extrapolated" not in " ".join(words.warnings(auto, auto.assess({"z": plant.test})))

@@ -240,7 +240,7 @@ def test_a_push_waits_for_other_work_and_for_a_push_to_its_series(tmp_path: Path
 
 def test_patient_work_has_its_turn_though_rows_pile_up(tmp_path: Path) -> None:
     async def use(desk: Desk) -> None:
-        patient = desk.writer.do(desk.work("patient"), patient=True)
+        patient = desk.push("patient", 9, patient=True)
         await desk.started_with(patient, *(desk.push("a", n) for n in range(9)))
 
     assert at(tmp_path, use).kept() == ["a", "patient", *"a" * 8]

@@ -122,10 +122,10 @@ def test_names_in_brackets_are_names() -> None:
 
 
 def test_a_column_that_was_asked_for_must_be_there() -> None:
-    with pytest.raises(InputError, match="the column 'when', which was asked for; it has time, a"):
+    with pytest.raises(InputError, match="the column 'when', which was requested; it has time, a"):
         read(b"time,a\n1,2\n", time="when")
     lines = read(b'{"a": 1}\n{"a": 2, "who": "x"}\n', entity="who")
-    assert [line.wrong for line in lines] == ["must have 'who', which was asked for", ""]
+    assert [line.wrong for line in lines] == ["must have 'who', which was requested", ""]
     assert lines[1].entity == "x"
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from subadjacent import Alarm, Answer
+from subadjacent.data.documents import as_json
 from subadjacent.decision.causes import Cause
-from subadjacent.streaming.records import answer_record, as_json, live_alarm_record
+from subadjacent.streaming.answer import answer_record, live_alarm_record
 
 NONE = np.zeros(1)
 CAUSE = Cause("flow", 2.0, datetime(2026, 1, 1), 1.0, math.nan, 0.0, 2.0, "missing", "was missing")

@@ -23,6 +23,7 @@ from subadjacent import (
 )
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.streaming.answer import Answer
+from subadjacent.streaming.rules import AlarmRules
 
 Detectors = dict[str, BaseDetector]
 
@@ -170,7 +171,7 @@ def test_a_stranger_is_judged_by_what_entities_share_and_needs_a_name(
     assert len(scorer.score_many(plant(5), entity="a")) > 0
     assert "not seen" not in caplog.text
     scorer.score_many(plant(5), entity="new")
-    assert "not seen in fitting, so judged by what all entities share: new" in caplog.text
+    assert "not seen in fitting, so assessed by the model of all entities: new" in caplog.text
     with pytest.raises(InputError, match="entity must be named, for the detector was fitted on 2"):
         scorer.score_many(plant(5))
     # rows without a name are those of the one entity that there was
@@ -187,18 +188,11 @@ def test_settings_are_the_detectors_unless_they_are_given() -> None:
         plant(400)
     )
     scorer = StreamScorer(detector)
-    assert scorer._settings == {
-        "close_after": 30,
-        "adapt_after": 77,
-        "contamination": "auto",
-        "fill_limit": 10,
-    }
+    assert scorer._rules == AlarmRules(30, 77, "auto", 10)
     other = StreamScorer(
         detector, close_after=5, adapt_after=None, contamination=0.01, fill_limit=3
     )
-    assert other._settings == {
-        "close_after": 5, "adapt_after": None, "contamination": 0.01, "fill_limit": 3
-    }  # fmt: skip
+    assert other._rules == AlarmRules(5, None, 0.01, 3)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +217,7 @@ def test_a_stop_in_the_middle_is_no_stop(tmp_path: Path) -> None:
         return [(one.row, one.final, one.anomalous) for one in some]
 
     assert told(answers) == told(expected)
-    assert second._settings == whole._settings
+    assert second._rules == whole._rules
     assert [a.sentence for a in second.alarms] == [a.sentence for a in whole.alarms]
     assert second.opened == whole.opened == len(whole.alarms)
 
@@ -258,7 +252,7 @@ def test_a_saved_stream_is_restored_with_its_detector_or_refused(
     with pytest.raises(InputError, match=r"the channels pressure, .*; got a, b"):
         StreamScorer.restore(tmp_path / "state", renamed)
     again = StreamScorer.restore(tmp_path / "state", detectors["pca"], contamination=0.02)
-    assert again._settings["contamination"] == 0.02
+    assert again.contamination == 0.02
     assert again.counts == scorer.counts
 
 

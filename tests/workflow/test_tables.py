@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from subadjacent.data.documents import as_json
 from subadjacent.data.files import Columns
 from subadjacent.decision.alarms import Alarm, Cause
 from subadjacent.workflow.tables import (
     ScoreColumns,
     alarm_record,
     alarm_table,
-    as_json,
     keys_of,
     scores_table,
 )

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.adapters.inner import DetectorParameters, fit_inner, needs, row_scores
-from subadjacent.errors import InputError
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, row_scores
+from subadjacent.errors import InputError, needs
 
-with needs("aeon"):
+with needs("subadjacent.adapters.aeon"):
     from aeon.anomaly_detection.series.base import BaseSeriesAnomalyDetector
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class AeonDetector(DetectorParameters, BaseSeriesAnomalyDetector):  # type: igno
         self._tell_output()
 
     def _tell_output(self) -> None:
-        """Tell aeon what ``predict`` gives; refuse what it cannot give."""
+        """Set aeon's tag for the output of ``predict``; refuse an unknown output."""
         if self.output not in OUTPUTS:
             raise InputError.of(
                 "output", f"must be one of {', '.join(OUTPUTS)}", f"got {self.output!r}"

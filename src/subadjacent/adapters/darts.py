@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from subadjacent.adapters.inner import fit_inner, fresh, needs
+from subadjacent.adapters.inner import fit_inner, fresh
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.alarms import Alarm
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, needs
 
-with needs("darts"):
+with needs("subadjacent.adapters.darts"):
     from darts import TimeSeries, metrics
     from darts.ad.scorers.scorers import FittableAnomalyScorer
     from darts.ad.utils import _check_input

@@ -1,9 +1,8 @@
-"""What all adapters share: the library that must be there, and the detector inside."""
+"""The detector inside an adapter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -13,22 +12,7 @@ from sklearn.base import clone
 
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.default import SubAdjacentDetector
-from subadjacent.errors import InputError, MissingPackage
-
-
-@contextmanager
-def needs(package: str) -> Iterator[None]:
-    """Say what to install where the library of an adapter is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        # what the library itself cannot find is its own affair
-        if (error.name or "").partition(".")[0] != package:
-            raise
-        raise MissingPackage(
-            f"subadjacent.adapters.{package} needs {package}, which is not installed: "
-            f"pip install 'subadjacent[{package}]'"
-        ) from error
+from subadjacent.errors import InputError
 
 
 class DetectorParameters:

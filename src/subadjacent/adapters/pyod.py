@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from subadjacent.adapters.inner import DetectorParameters, fit_inner, fresh, needs, row_scores
-from subadjacent.errors import InputError
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, fresh, row_scores
+from subadjacent.errors import InputError, needs
 
-with needs("pyod"):
+with needs("subadjacent.adapters.pyod"):
     from pyod.models.base import BaseDetector as PyODBase
 
 

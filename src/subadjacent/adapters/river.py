@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from subadjacent.adapters.inner import needs
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.errors import InputError
+from subadjacent.errors import InputError, needs
 from subadjacent.streaming.scorer import StreamScorer
 
-with needs("river"):
+with needs("subadjacent.adapters.river"):
     from river import base
 
 

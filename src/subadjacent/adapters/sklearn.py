@@ -108,7 +108,7 @@ class SklearnOutlierDetector(DetectorParameters, OutlierMixin, BaseEstimator):  
 
 
 def _digest(X: Any) -> str:
-    """What tells one table from another."""
+    """A hash of a table's values."""
     require_one_table(X)
     try:
         rows = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # of the two zeros, one

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.adapters.inner import DetectorParameters, fit_inner, needs, row_scores
+from subadjacent.adapters.inner import DetectorParameters, fit_inner, row_scores
+from subadjacent.errors import needs
 
-with needs("sktime"):
+with needs("subadjacent.adapters.sktime"):
     from sktime.detection.base import BaseDetector as SktimeBase
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ def _check_threshold(score: float | None) -> float | None:
 
 @groups.grouped
 def evaluate(
-    source: groups.Scored,
+    source: groups.ScoredFiles,
     score: Annotated[str, typer.Option(help="Column of scores.")] = "score",
     threshold: Annotated[
         float | None,

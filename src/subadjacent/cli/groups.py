@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -15,7 +14,7 @@ import typer
 from subadjacent.cli import options as option
 from subadjacent.cli.output import tell
 from subadjacent.cli.wording import errors_about
-from subadjacent.errors import DataNotFound, InputError
+from subadjacent.errors import InputError
 from subadjacent.showing import visible
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Input:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scored(Input):
+class ScoredFiles(Input):
     """Files with scores and labels."""
 
     # required: a bare annotation would keep the default of the base class
@@ -148,12 +147,9 @@ class Choice:
 
 def _read_config(path: Path, known: list[str]) -> dict[str, Any]:
     """Detector parameters from a TOML file, of which all names must be ``known``."""
-    if not path.is_file():
-        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
-    try:
-        parameters = tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} must be TOML ({error})") from error
+    from subadjacent.data.documents import read_toml
+
+    parameters = read_toml(path)
     unknown = sorted(set(parameters) - set(known))
     if unknown:
         raise InputError(

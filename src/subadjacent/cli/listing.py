@@ -14,7 +14,7 @@ def list_detectors(
         ListFormat, typer.Option(help="A table for people, a JSON object a line, or CSV.")
     ] = ListFormat.table,
 ) -> None:
-    """List the detectors: the name of each, the extra that it needs, what it does."""
+    """List the detectors: name, the extra that it needs, and what it does."""
     from subadjacent.detectors.registry import REGISTRY
 
     rows = [

@@ -39,11 +39,11 @@ from subadjacent.showing import visible
 
 BAD_INPUT, BAD_USAGE = 1, 2
 LONGEST = 2_000
-"""Characters of an error that are shown: a file may have thousands of names to be listed in it."""
+"""Characters of an error that are shown: it may list thousands of names."""
 
 LASTING = ("serve", "watch")
 AGAIN_AFTER = 60.0
-"""Seconds after which a command that lasts says a thing again: once a minute fills no disk."""
+"""Seconds after which a lasting command repeats a warning: once a minute fills no disk."""
 
 app = typer.Typer(
     name="subadjacent",

@@ -47,7 +47,7 @@ def print_text(text: str) -> None:
 
 def print_json(document: Any) -> None:
     """One JSON document on one line of standard output."""
-    from subadjacent.workflow.tables import as_json
+    from subadjacent.data.documents import as_json
 
     typer.echo(in_json(json.dumps(as_json(document), ensure_ascii=False)))
 

@@ -133,7 +133,7 @@ class _Shown:
     """Writes the answers that the options select."""
 
     def __init__(self, *, alarms_only: bool, provisional: bool | None) -> None:
-        from subadjacent.streaming.records import answer_record, live_alarm_record
+        from subadjacent.streaming.answer import answer_record, live_alarm_record
 
         self._alarms_only = alarms_only
         self._provisional = provisional
@@ -186,7 +186,8 @@ def _stopping() -> Iterator[Callable[[BufferedIOBase], bytes]]:
         # a signal just before a plain read would wait for the next input; only what has a
         # descriptor makes a read wait
         with suppress(UnsupportedOperation):
-            select([source, received], [], [])
+            readable: list[Any] = [source, received]
+            select(readable, [], [])
         if stopped:
             _stop(stopped)
         return source.read1(AT_ONCE)

@@ -5,29 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from subadjacent.errors import InputError
+from subadjacent.errors import EXTRAS, InputError
 
 OPTIONS = {"until": "--train-until", "time_format": "--time-format"}
 """Arguments of the library, and the options that stand for them."""
-
-EXTRAS = {
-    "typer": "cli",
-    "rich": "cli",
-    "torch": "network",
-    "polars": "files",
-    "ray": "ray",
-    "fastexcel": "datasets",
-    "matplotlib": "plot",
-    "fastapi": "serve",
-    "httptools": "serve",
-    "httpx2": "serve",
-    "prometheus_client": "serve",
-    "pydantic": "serve",
-    "starlette": "serve",
-    "uvicorn": "serve",
-    "uvloop": "serve",
-}
-"""Packages that some commands need, and the extra that installs each."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Missing and impossible values: fill gaps, tell which are long, refuse values out of range."""
+"""Missing and impossible values: fill gaps, mark long ones, refuse values out of range."""
 
 from __future__ import annotations
 

@@ -89,11 +89,11 @@ def read_frame(X: Any, *, fill_limit: int, name: str, known: Collection[str] = (
     ``names.LABEL_NAMES``, and those of ``names.MAYBE_LABEL_NAMES`` whose values are labels,
     unless they are ``known`` for channels.
     """
-    frame = _in_memory(X, name)
+    frame = in_memory(X, name)
     entity_column = next(iter(columns_named(ENTITY_NAMES, frame.columns)), None)
     time_column = _time_column(frame, name)
     roles = [entity_column, time_column]
-    roles += _label_columns(
+    roles += find_labels(
         frame, [column for column in frame.columns if column not in roles], known, name
     )
     # by place: names may be numbers, which narwhals does not select by
@@ -103,7 +103,7 @@ def read_frame(X: Any, *, fill_limit: int, name: str, known: Collection[str] = (
     channels = tuple(str(columns[place]) for place in places)
     index = frame.to_native().index if frame.implementation.is_pandas_like() else None
     _check_index(index, name)
-    times, labels = _index_times(index), index
+    times, labels = index_times(frame), index
     if time_column is not None:
         times = labels = frame.get_column(time_column)
     ticks = None if times is None else _as_numbers(times)
@@ -184,7 +184,8 @@ def _make_restore(
     return restore
 
 
-def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
+def in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
+    """A frame or series of any library as narwhals has frames; refuses one that is not read yet."""
     import narwhals as nw
 
     try:
@@ -200,7 +201,7 @@ def _in_memory(X: Any, name: str) -> nw.DataFrame[Any]:
     return wrapped.to_frame() if isinstance(wrapped, nw.Series) else wrapped
 
 
-def _label_columns(
+def find_labels(
     frame: nw.DataFrame[Any], columns: Sequence[Any], known: Collection[str], name: str
 ) -> list[Any]:
     """The columns that hold labels, after a warning: they must not reach a detector."""
@@ -256,10 +257,13 @@ def _check_index(index: Any, name: str) -> None:
         )
 
 
-def _index_times(index: Any) -> nw.Series[Any] | None:
+def index_times(frame: nw.DataFrame[Any]) -> nw.Series[Any] | None:
+    """The index of a pandas frame where it holds times."""
+    import narwhals as nw
+
+    index = getattr(frame.to_native(), "index", None)
     if index is None or not hasattr(index, "to_series"):
         return None
-    import narwhals as nw
 
     times = nw.from_native(index.to_series(), series_only=True)
     return times if times.dtype.is_temporal() else None

@@ -134,7 +134,7 @@ def _word(group: str, match: re.Match[str]) -> str:
 
 @cache
 def pattern_of_format(given: str) -> str:
-    """The pattern of a format; refuses one that cannot be read, or says no time."""
+    """The pattern of a format; refuses one that cannot be read, or has no time in it."""
     pieces = re.findall(r"%.?|[^%\s]+|\s+", given, re.DOTALL)
     words = [piece for piece in pieces if piece.startswith("%")]
     unknown = [word for word in words if word not in WORDS]

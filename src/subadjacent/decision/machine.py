@@ -95,7 +95,8 @@ class EventMachine:
         is_high
             Rows that belong to an event that has begun; those of severity 1 are among them.
         since
-            Rows before each row in which an event that it begins has been going on already.
+            Rows before each row in which an event that it begins has been going on already: a
+            return to normal, known late. Soon after another event it is no event of its own.
         silent
             Rows in which a channel is silent: never the aftermath of another event.
         """
@@ -108,8 +109,10 @@ class EventMachine:
             if self.event is None:
                 if own < 1:
                     continue
-                first = row if since is None else row - int(since[place])
-                self.event = OngoingEvent(first, row, row, own)
+                begun = 0 if since is None else int(since[place])
+                if begun and self._is_told(row - begun):
+                    continue
+                self.event = OngoingEvent(row - begun, row, row, own)
             is_silent = silent is not None and bool(silent[place])
             changes += self._go_on(self.event, row, own, is_silent=is_silent)
         self.rows += len(severity)
@@ -144,6 +147,10 @@ class EventMachine:
     def _tell(self, event: OngoingEvent, row: int, state: str) -> EventChange:
         event.told_rows, event.told_severity = row + 1 - event.first, event.severity
         return EventChange(row, state, replace(event))
+
+    def _is_told(self, row: int) -> bool:
+        """Whether a return that begins at a row is the end of the event before."""
+        return self._before is not None and row - self._before[0] - 1 <= self.close_after
 
     def _least_severity(self, row: int) -> float:
         """The severity by which an event opens an alarm at a row."""

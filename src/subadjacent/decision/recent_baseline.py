@@ -19,8 +19,8 @@ BLOCKS = 40
 # this random walks raise a fifth more alarms; with twice as much, longer events are followed
 # before they end (reproduce/log.md, "Decisions that hold")
 SPEED_UP = 8
-# the highest rows near a shifted baseline: this quantile of the largest of each block, so that an
-# event shorter than a tenth of the rows does not count
+# the furthest rows above a shifted baseline: this quantile of the largest of each block, so that an
+# event shorter than a tenth of the rows does not count; and nearly all rows are this share of them
 HIGHEST = 0.9
 # a distance of scores below this is rounding
 TINY = 1e-12
@@ -31,9 +31,9 @@ class BaselineShift(NamedTuple):
 
     ``shift`` is the distance above the median of normal scores. ``shifted`` marks rows whose
     baseline is so high that hardly any normal row exceeds it. ``spread`` is how many times as far
-    above a baseline that nearly all rows have shifted to the highest rise as in training: a squared
-    residual about another level varies more. ``ended`` is the shifted baseline that a series has left by this row, because
-    it is like training again; NaN at other rows.
+    above a baseline that nearly all rows have shifted to the furthest rise as in training: a
+    squared residual about another level varies more. ``ended`` is the shifted baseline that a
+    series has left by this row, because it is like training again; NaN at other rows.
     """
 
     shift: NDArray[np.float64]  # (T,)
@@ -141,10 +141,11 @@ class RecentBaseline:
             here = int(back.argmax())
             until = int(begins[here])
         spread = np.ones(blocks + 1)
-        lasts = shifted & (np.quantile(windows, 1 - HIGHEST, axis=1) > self._high)
-        if lasts.any():
-            above = np.quantile(sliding_window_view(highest, slow)[lasts], HIGHEST, axis=1)
-            spread[lasts] = np.maximum((above - level[lasts]) / self._width, 1)
+        if shifted.any():
+            lowest = np.quantile(windows[shifted], 1 - HIGHEST, axis=1)
+            above = np.quantile(sliding_window_view(highest, slow)[shifted], HIGHEST, axis=1)
+            wider = np.maximum((above - level[shifted]) / self._width, 1)
+            spread[shifted] = np.where(lowest > self._high, wider, 1)
         at = (begun + np.arange(until)) // self._block
         self._medians, self._highest = windows[here], highest[here : here + slow]
         self._rows = rows[here * self._block : begun + until]

@@ -75,7 +75,7 @@ class Alarms(list[Alarm]):
             for name, values in columns.items()
         ]
         # column by column: from a dict, times would lose their zone
-        return nw.concat([one.to_frame() for one in series], how="horizontal").to_native()
+        return nw.concat([column.to_frame() for column in series], how="horizontal").to_native()
 
     def plot(self, entity: str | None = None, **options: Any) -> Any:
         """Draw one entity's rows and these alarms; parameters are those of ``Assessment.plot``."""

@@ -82,12 +82,11 @@ class BaseDetector(Estimator, ABC):
         None where the detector's own models do so.
     held_out_scores_, held_out_rows_ : tuple of ndarray, int
         The scores that set the threshold, one a series, and of how many rows; not saved.
-    entities_ : tuple of str
-        The entities seen in fitting; empty when there was one series without a name.
-    channels_ : tuple of str
-        The channels' names, in order.
+    seen_ : SeenInput
+        The channels and entities of the rows that were fitted on.
     """
 
+    seen_: SeenInput
     online_: PerEntity[Model] | None
     contamination: Any
     adapt_after: int | None
@@ -160,16 +159,18 @@ class BaseDetector(Estimator, ABC):
         self.labels_ = np.concatenate([judgement.anomalous for judgement in judgements]).astype(int)
 
     def _prepare(self, table: Table) -> Threshold:
-        """Refuse what cannot be fitted; note what is known before the fit."""
+        """Refuse rows that cannot be fitted; keep their channels and entities."""
         for series in table.series:
             require_values(series, table.name_of(series))
         threshold = choose_threshold(self.contamination, common_interval(table.series))
         check_threshold(threshold)
         names = [series.entity for series in table.series]
-        self.entities_ = tuple(name for name in names if name is not None)
-        self.channels_ = table.series[0].channels
-        self._entities_by_position = table.by_position
-        self._named_channels = table.names is not None
+        self.seen_ = SeenInput(
+            table.series[0].channels,
+            tuple(name for name in names if name is not None),
+            named_channels=table.names is not None,
+            by_position=table.by_position,
+        )
         return threshold
 
     def _take(self, table: Table, learned: Learned, threshold: Threshold) -> None:
@@ -189,8 +190,18 @@ class BaseDetector(Estimator, ABC):
         return hasattr(self, "threshold_")
 
     @property
+    def channels_(self) -> tuple[str, ...]:
+        """The channels' names, in order."""
+        return self.seen_.channels
+
+    @property
+    def entities_(self) -> tuple[str, ...]:
+        """The entities seen in fitting; empty when there was one series without a name."""
+        return self.seen_.entities
+
+    @property
     def decision(self) -> Decision:
-        """How scores are judged."""
+        """The decision that turns scores into alarms."""
         rule = self.threshold_rule_
         holds = self.threshold_ == getattr(rule, "threshold_", None)
         score = TraceThreshold(self.threshold_, rule if holds else None, self.normal_scores_)
@@ -293,7 +304,7 @@ class BaseDetector(Estimator, ABC):
 
     def _evidence(self, series: Sequence[TrainSeries], watch: Watch = ignore) -> Iterator[Evidence]:
         """The models' evidence on each series, every unbroken segment assessed once."""
-        SeenInput.by(self).warn_of_unseen_entities(series)
+        self.seen_.warn_of_unseen_entities(one_series.entity for one_series in series)
         done, total = 0, sum(map(len, series))
 
         def tell(rows: int) -> None:
@@ -319,9 +330,9 @@ class BaseDetector(Estimator, ABC):
         facts = {
             "channels": list(self.channels_),
             "named_channels": hasattr(self, "feature_names_in_"),
-            "named_series": self._named_channels,
+            "named_series": self.seen_.named_channels,
             "entities": list(self.entities_),
-            "entities_by_position": self._entities_by_position,
+            "entities_by_position": self.seen_.by_position,
             "threshold": float(self.threshold_),
             "threshold_rule": self.threshold_rule_.to_dict(),
             "normal_scores": [entity_scores.to_dict() for entity_scores in self.normal_scores_],
@@ -348,13 +359,15 @@ class BaseDetector(Estimator, ABC):
             detector = cls(**saved.parameters)
             detector.check()
             facts = saved.facts
-            detector.channels_ = tuple(facts["channels"])
+            detector.seen_ = SeenInput(
+                tuple(facts["channels"]),
+                tuple(facts["entities"]),
+                named_channels=facts["named_series"],
+                by_position=facts["entities_by_position"],
+            )
             detector.n_features_in_ = len(detector.channels_)
-            detector._named_channels = facts["named_series"]
             if facts["named_channels"]:
                 detector.feature_names_in_ = np.array(detector.channels_, dtype=object)
-            detector.entities_ = tuple(facts["entities"])
-            detector._entities_by_position = facts["entities_by_position"]
             detector.threshold_ = float(facts["threshold"])
             detector.threshold_rule_ = threshold_from_dict(facts["threshold_rule"])
             pooled, *per_entity = map(NormalScores.from_dict, facts["normal_scores"])
@@ -386,7 +399,7 @@ class BaseDetector(Estimator, ABC):
         table = read(X, fill_limit=self.fill_limit, known=known)
         check_header(self, table.header, reset=reset)
         if not reset:
-            SeenInput.by(self).check(table)
+            self.seen_.check(table)
             typical = [self.models_.of(series.entity).typical_values for series in table.series]
             filled = tuple(map(replace_missing, table.series, typical))
             table = replace(table, series=filled)

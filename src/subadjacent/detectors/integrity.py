@@ -68,7 +68,7 @@ def check_schema(file: Path, facts: dict[str, Any], known: int, oldest: int) -> 
 
 
 def check_files(folder: Path, facts_file: str, files: Any, names: Collection[str]) -> None:
-    """Refuse files that are not those whose size and hash were noted."""
+    """Refuse files of another size or hash than was noted."""
     for name in names:
         noted = files.get(name) if isinstance(files, dict) else None
         if not (
@@ -93,7 +93,7 @@ def check_files(folder: Path, facts_file: str, files: Any, names: Collection[str
 
 
 def check_seal(file: Path, facts: dict[str, Any], editable: str) -> None:
-    """Refuse facts when any but the editable one differs from what was saved."""
+    """Refuse facts of which any but the editable one has changed since they were saved."""
     noted = facts.get("sealed")
     if not isinstance(noted, dict):
         raise ModelFileError(f"{file} is damaged: sealed must be a JSON object; got {noted!r}")
@@ -112,7 +112,7 @@ def check_facts(facts: dict[str, Any]) -> None:
     """Refuse facts that no fitted detector has, whatever its kind."""
     require_number("threshold", facts["threshold"])
     if abs(facts["threshold"]) > sys.float_info.max:
-        raise InputError("threshold must be a number of usual size; got one far larger")
+        raise InputError("threshold must be a number that a float64 holds; got a larger one")
     for name in ("named_channels", "named_series", "entities_by_position"):
         if not isinstance(facts[name], bool):
             raise InputError(f"{name} must be true or false; got {facts[name]!r}")

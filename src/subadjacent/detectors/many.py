@@ -18,7 +18,6 @@ from subadjacent.data.missing import replace_missing
 from subadjacent.data.series import TrainSeries
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import InputError
 from subadjacent.methods.learning import learn_each
 from subadjacent.runtime import ignore
@@ -62,7 +61,7 @@ def _pairs(
     detectors: Sequence[BaseDetector], table: Table
 ) -> Iterator[tuple[BaseDetector, TrainSeries]]:
     for detector, series in zip(detectors, table.series, strict=True):
-        SeenInput.by(detector).check(table)
+        detector.seen_.check(table)
         if detector.entities_ != (series.entity,):
             raise InputError.of("X", "must hold the entities of the detectors, in their order")
         yield detector, series

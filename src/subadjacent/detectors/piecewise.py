@@ -15,7 +15,6 @@ from subadjacent.decision.kinds import MIN_STUCK_ROWS
 from subadjacent.decision.silence import silent_rows
 from subadjacent.detectors.assessment import check_scores
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.seen import SeenInput
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model
 from subadjacent.methods.stream import ModelStream, missing_rows_before
@@ -91,6 +90,11 @@ class PiecewiseScorer:
         return joined_scores([fresh, rest])
 
     @property
+    def waiting(self) -> Any:
+        """The rows so far (a frame) as long as none of them were scored, else None."""
+        return self._kept if self._stream is None else None
+
+    @property
     def starts(self) -> list[int]:
         """First rows of the unbroken segments among all rows so far."""
         return sorted(self._starts)
@@ -153,7 +157,7 @@ class PiecewiseScorer:
                 raise
             got = f"{error.came} (rows counted from row {self._gone})"
             raise InputError.of(error.argument, error.rule, got, error.remedy) from error
-        SeenInput.by(self._detector).warn_of_unseen_entities([series])
+        self._detector.seen_.warn_of_unseen_entities([series.entity])
         # rows that were missing for long when they were first read still are
         known = self._missing[self._gone : self._gone + self._done]
         if not known.any():

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subadjacent.errors import InputError, MissingPackage, ModelFileError
+from subadjacent.errors import InputError, ModelFileError, needs
 
 if TYPE_CHECKING:
     from subadjacent.detectors.base import BaseDetector
@@ -187,9 +187,7 @@ def create(name: str, **parameters: Any) -> BaseDetector:
     fixed = dict(chosen.parameters)
     if chosen.library:
         module, class_name = chosen.library.split(":")
-        fixed["detector"] = _import(name, module, class_name, chosen.needs)(
-            **chosen.library_parameters
-        )
+        fixed["detector"] = _import(name, module, class_name)(**chosen.library_parameters)
     detector = detector_class(name)(**fixed)
     detector.set_params(**parameters)
     return detector
@@ -198,22 +196,13 @@ def create(name: str, **parameters: Any) -> BaseDetector:
 def detector_class(name: str) -> type[BaseDetector]:
     """The class of a registered name, imported now."""
     chosen = entry(name)
-    found: type[BaseDetector] = _import(
-        name, f"subadjacent.{chosen.module}", chosen.class_name, chosen.needs
-    )
+    found: type[BaseDetector] = _import(name, f"subadjacent.{chosen.module}", chosen.class_name)
     return found
 
 
-def _import(name: str, module: str, class_name: str, extra: str) -> Any:
-    try:
+def _import(name: str, module: str, class_name: str) -> Any:
+    with needs(name):
         return getattr(import_module(module), class_name)
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if not extra or package == "subadjacent":
-            raise
-        raise MissingPackage(
-            f"{name} needs {package}, which is not installed: pip install 'subadjacent[{extra}]'"
-        ) from error
 
 
 def load(path: str | os.PathLike[str], *, device: str = "auto") -> BaseDetector:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from subadjacent.data.frames import Table
-from subadjacent.data.series import TrainSeries
 from subadjacent.errors import InputError
 from subadjacent.showing import listed
 
@@ -75,33 +74,26 @@ class SeenInput:
     named_channels: bool
     by_position: bool
 
-    @classmethod
-    def by(cls, detector: Any) -> SeenInput:
-        """The input that a detector was fitted on."""
-        return cls(
-            detector.channels_,
-            detector.entities_,
-            detector._named_channels,
-            detector._entities_by_position,
-        )
-
     def check(self, table: Table) -> None:
         """Refuse rows of other channels, or without the entities' names."""
         self._check_names(table)
         self._check_entities(table)
 
-    def warn_of_unseen_entities(self, series: Sequence[TrainSeries]) -> None:
+    def warn_of_unseen_entities(self, entities: Iterable[str | None]) -> None:
         """Log which entities were not seen in fitting."""
-        if warning := self.unseen_warning(series):
+        if warning := self.unseen_warning(entities):
             log.warning("%s", warning)
 
-    def unseen_warning(self, series: Sequence[TrainSeries]) -> str:
+    def unseen_warning(self, entities: Iterable[str | None]) -> str:
         """A sentence on the entities that were not seen in fitting; empty without any."""
-        named = {one_series.entity for one_series in series if one_series.entity is not None}
-        unseen = sorted(named.difference(self.entities)) if self.entities else []
-        if not unseen:
+        if not (unseen := self.unseen(entities)):
             return ""
-        return f"not seen in fitting, so judged by what all entities share: {listed(unseen)}"
+        return f"not seen in fitting, so assessed by the model of all entities: {listed(unseen)}"
+
+    def unseen(self, entities: Iterable[str | None]) -> list[str]:
+        """The named entities that were not seen in fitting, where entities had names there."""
+        named = {entity for entity in entities if entity is not None}
+        return sorted(named.difference(self.entities)) if self.entities else []
 
     def _check_names(self, table: Table) -> None:
         """Check channel names; those that are columns of a frame are checked by scikit-learn."""

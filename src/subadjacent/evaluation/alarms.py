@@ -1,4 +1,4 @@
-"""Alarms against anomalies, counted one by one: what a person who answers every alarm would see.
+"""Alarms against anomalies, counted as a person who answers every alarm would.
 
 An alarm is a first and a last row, both included. An anomaly is a segment of labels, widened by
 ``MARGIN`` rows on both sides, since labels are seldom exact to the row. An alarm is right if it

@@ -84,7 +84,10 @@ def page(
     read = payload(detector, shown, views, table)
     history = model_facts.history(detector)
     curves = model_facts.curves(history or ())
-    channels, entities = series[0].channels, [one.entity or "series" for one in series]
+    channels, entities = (
+        series[0].channels,
+        [one_series.entity or "series" for one_series in series],
+    )
     score = "What led to the score"
     if any(evidence.views for evidence in assessment.evidence):
         score = "What each view adds to the score"
@@ -130,7 +133,10 @@ def page(
 def _curves(curves: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
     """The curves of a training; None where an epoch has no value."""
     return [
-        {"label": text.curve(name), "values": [one if one == one else None for one in values]}
+        {
+            "label": text.curve(name),
+            "values": [value if value == value else None for value in values],
+        }
         for name, values in curves.items()
     ]
 

@@ -18,7 +18,6 @@ from subadjacent.decision.sentences import span
 from subadjacent.decision.threshold import AlarmBudget, AutoRate, ExtremeValue
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.detectors.seen import SeenInput
 from subadjacent.report import model_facts
 from subadjacent.report.timeline import Timeline
 from subadjacent.showing import listed
@@ -95,7 +94,7 @@ def warnings(
             f"{which} {'has' if len(short) == 1 else 'have'} fewer rows than a score depends on "
             f"({reach:,}); scores there are less sure."
         )
-    unseen = SeenInput.by(detector).unseen_warning(series)
+    unseen = detector.seen_.unseen_warning(one_series.entity for one_series in series)
     if unseen and unseen not in messages:
         messages.append(unseen)
     return messages + _about_training(detector)
@@ -172,7 +171,7 @@ def _about_training(detector: BaseDetector) -> list[str]:
     ):
         messages.append(
             f"The threshold is extrapolated: it stands for one false alarm in "
-            f"{1 / rule.risk:,.0f} rows, judged from {held_out:,} rows."
+            f"{1 / rule.risk:,.0f} rows, estimated from {held_out:,} rows."
         )
     history = model_facts.history(detector)
     if history and not history[-1].complete:

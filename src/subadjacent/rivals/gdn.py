@@ -133,7 +133,7 @@ class GDN(Rival):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GDNDetector(RivalDetector):
-    """Finds rows where a channel departs from what it and its neighbours in a learned graph say.
+    """Finds rows where a channel departs from the forecast by its neighbours in a learned graph.
 
     Deng and Hooi (AAAI 2021); the module's docstring says what is faithful.
 

@@ -44,7 +44,7 @@ class Forecast(Predictor):
         return Reach(self.length, 0)
 
     def predict(self, scaled: Rows) -> Prediction:
-        """Predict each row; rows before the first are taken to have been like the first."""
+        """Predict each row; the first row stands for all rows before it."""
         expected = np.empty_like(scaled)
         for rows, vectors in trailing(scaled, self.length + 1):
             expected[rows] = vectors[:, : -scaled.shape[1]] @ self.weights + self.offset

@@ -8,13 +8,13 @@ import time as clock
 from dataclasses import asdict
 from typing import Any
 
+from subadjacent.data.documents import as_json
 from subadjacent.decision.alarms import CONFIRMED, WITHDRAWN, Alarm
 from subadjacent.decision.machine import CLOSED
 from subadjacent.service.problems import not_found
 from subadjacent.service.schemas import AlarmRecord
 from subadjacent.service.series import LiveSeries
 from subadjacent.service.times import TimeKind, from_stream, show_time
-from subadjacent.workflow.tables import as_json
 
 SELECT_ALARMS = """
 select alarms.*, series.name as series_name, series.time_kind from alarms
@@ -101,7 +101,7 @@ def write_alarm(tables: sqlite3.Connection, series: LiveSeries, alarm: Alarm) ->
     if state == "open":
         series.open_alarm = key
     elif series.open_alarm == key:
-        # not where an older one was found to be normal while this one is open
+        # an older alarm may have been marked as normal while this one is open
         series.open_alarm = None
     return int(key)
 

@@ -19,7 +19,7 @@ from subadjacent.service.settings import rule_of
 log = logging.getLogger(__name__)
 
 MAX_SHOWN = 50
-"""Characters of what came that an answer repeats."""
+"""Characters of a bad value that a message repeats."""
 
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": meaning}
@@ -27,20 +27,20 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
         (400, "The request cannot be understood."),
         (401, "A token is needed."),
         (403, "The token does not allow it."),
-        (404, "It is not there."),
-        (408, "The request took too long to come."),
-        (413, "It is too large."),
-        (415, "It is of a type that cannot be read."),
-        (422, "It breaks a rule."),
+        (404, "There is nothing of that name or number."),
+        (408, "The body took too long to arrive."),
+        (413, "The body is too large."),
+        (415, "The body is of a type that cannot be read."),
+        (422, "A value breaks a rule."),
         (429, "Too much at once: try again later."),
-        (503, "Not just now: try again later."),
+        (503, "The service cannot do it now: try again later."),
         (507, "The disk is full."),
     )
 }
 
 
 def respond_to(error: Exception) -> Response:
-    """The answer that says what was wrong; our own mistakes go to the log as well."""
+    """The response for an error; unexpected ones are logged as well."""
     refusal = refusal_of(error)
     if refusal.status == 500:
         log.error("a request failed", exc_info=error)
@@ -48,7 +48,7 @@ def respond_to(error: Exception) -> Response:
 
 
 def describe_fault(fault: Mapping[str, Any]) -> str:
-    """A fault that the framework found in a request, as one sentence of ours."""
+    """A fault that FastAPI found in a request, as one sentence."""
     _, *path = fault["loc"]
     kind = fault["type"]
     if kind == "json_invalid":

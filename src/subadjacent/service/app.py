@@ -64,8 +64,8 @@ async def running(
 TOKEN = {
     "type": "http",
     "scheme": "bearer",
-    "description": "Where the service has a file of tokens: one for reading, for all but GET one "
-    "for writing.",
+    "description": "Needed where the service has a file of tokens: a token for reading for GET, "
+    "one for writing for all else.",
 }
 
 

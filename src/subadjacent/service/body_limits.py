@@ -14,18 +14,17 @@ from subadjacent.errors import InputError
 from subadjacent.service.problems import Refusal
 
 OTHER_COLUMNS = 100
-"""Columns beside as many channels as a series may have: times, labels, and some that are left
-out."""
+"""Columns of a request beyond the channels of a series: times, labels, ignored ones."""
 
 OTHER_LINES = 1_000
-"""Lines of a file that are no rows: titles, comments, empty ones."""
+"""Lines of a file that are not rows: titles, comments, empty lines."""
 
 MAX_FITTED_ROWS = 10_000_000
-"""Of a file to fit: rows of ten channels fill 800 MB."""
+"""Rows of a file to fit on: those of ten channels fill 800 MB."""
 
 MAX_CELLS = 20_000_000
-"""Rows times columns of a JSON body: 160 MB of numbers. Missing ones are cells too, so that a small
-body may have many."""
+"""Rows times columns of a JSON body: 160 MB of numbers. Missing values count: a small body may have
+many of them."""
 
 
 def max_columns(channels: int) -> int:
@@ -71,9 +70,9 @@ def check_table(path: Path, *, max_rows: int, max_columns: int) -> None:
 
 def _check_lines(lines: Iterable[bytes], max_rows: int, max_columns: int) -> None:
     for number, line in enumerate(lines):
-        # a line with so many cells is at least as long
+        # a shorter line cannot have too many cells
         if len(line) > max_columns:
-            marks = max(line.count(one.encode()) for one in SEPARATORS)
+            marks = max(line.count(separator.encode()) for separator in SEPARATORS)
             _check_columns(max(marks + 1, len(line.split())), max_columns)
         _check_rows(number - OTHER_LINES, max_rows)
 

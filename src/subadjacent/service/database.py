@@ -33,7 +33,7 @@ create table if not exists series (
     channels text not null,
     time_kind text not null,
     model integer references models,
-    -- its stream counts rows and alarms from these on: another model begins another stream
+    -- the stream counts rows and alarms from these numbers: another model begins another stream
     first_row integer not null default 0,
     first_number integer not null default 0,
     rows integer not null default 0,
@@ -130,7 +130,7 @@ def connect(folder: Path) -> sqlite3.Connection:
             f"{folder / FILE} was written by another version ({version}, this one writes "
             f"{VERSION}): name another folder with --data"
         )
-    # of an earlier version some are not there
+    # a folder of an earlier version lacks some of them
     connection.executescript(f"begin; {TABLES} pragma user_version = {VERSION}; commit;")
     known = {column["name"] for column in connection.execute("pragma table_info(alarms)")}
     for name, definition in ALARM_COLUMNS.items():
@@ -165,7 +165,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _not_to_write(folder, error) from error
+        raise _unwritable(folder, error) from error
     with opened(folder) as handle:
         if handle is None or not lock(handle, wait=False):
             raise InputError.of(
@@ -185,9 +185,9 @@ def _check_writable(folder: Path) -> None:
             with tempfile.TemporaryFile(dir=part):
                 pass
     except OSError as error:
-        raise _not_to_write(folder, error) from error
+        raise _unwritable(folder, error) from error
     try:
-        # a file that cannot be written is found out by writing
+        # only writing tells whether the file can be written
         connect(folder).close()
     except sqlite3.Error as error:
         raise InputError.of(
@@ -206,7 +206,7 @@ def _check_replicas(folder: Path) -> None:
         )
 
 
-def _not_to_write(folder: Path, error: OSError) -> InputError:
-    # of a file in its place the system says just that it is there
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    # where a file is in its place, the system says only that it exists
     why = "it is a file" if folder.is_file() else error.strerror
     return InputError.of("data", "must be a folder to write to", f"{folder}: {why}", REMEDY)

@@ -1,7 +1,7 @@
 """Generated series for a first look: some history, then one row per second.
 
-Something is always going on: every few minutes another series breaks for three quarters of a
-minute, the pump just before the page can be opened.
+Every five minutes another series has a fault of 45 seconds; the first is the pump's, which begins
+just before the page can be opened.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ HISTORY, BROKEN = 1_200, 1_000
 """Rows of history: clean ones, then some among which there are anomalies."""
 
 ROWS = 4_000
-"""Of each part that is made up; after an hour it begins again."""
+"""Generated rows of each part; after an hour they are repeated."""
 
 PUSHED_AT_ONCE = 200
 
 BREAKS_EVERY, BREAKS_FOR, BROKEN_BEFORE = 300, 45, 12
-"""Rows from one series that breaks to the next, for how many, and how many of the first of them are
-history: by then its alarm is open."""
+"""Rows from one fault to the next, rows of a fault, and rows of the first one that are history, so
+that its alarm is open when the page is."""
 
 DROP = 6.0
 """Deviations by which the first channel falls and the last one rises."""
 
 LATE = 300.0
-"""Seconds that rows may be late, as on a busy machine; of a longer pause a gap is left."""
+"""Seconds by which rows may be late, as on a busy machine; a longer pause becomes a gap."""
 
 
 class DemoSeries(NamedTuple):
@@ -83,7 +83,7 @@ async def _play(registry: SeriesRegistry, series: DemoSeries) -> None:
 
 
 def _broken(rows: NDArray[np.float64], turn: int) -> NDArray[np.float64]:
-    """Rows that break when it is the turn of their series."""
+    """Rows with the faults of their series."""
     after = np.arange(len(rows)) - (HISTORY + BROKEN - BROKEN_BEFORE)
     turns, since = np.divmod(after, BREAKS_EVERY)
     breaks = (after >= 0) & (since < BREAKS_FOR) & (turns % len(SERIES) == turn)

@@ -1,7 +1,7 @@
 """Server-sent events for clients that listen.
 
-A listener has a queue of its own. One that does not read fast enough is let go when its queue is
-full: it never holds anybody up, and can read the history when it comes back.
+A listener has a queue of its own. One that reads too slowly is disconnected when its queue is full:
+it delays nobody, and can read the history when it returns.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from subadjacent.data.documents import as_json
 from subadjacent.service.problems import Refusal
-from subadjacent.workflow.tables import as_json
 
 MAX_QUEUED_EVENTS = 2_000
 """Events that wait for one listener: two seconds of a thousand rows each."""
 
 CLOSE_SECONDS = 0.2
-"""Seconds that the end of the service waits for one who does not read."""
+"""Seconds that an ending service waits for a listener that does not read."""
 
 KEEP_ALIVE_SECONDS = 15.0
 """Seconds of silence after which a remark is sent, so that proxies keep the connection."""
@@ -50,7 +50,7 @@ class EventStream(StreamingResponse):
         self._task: asyncio.Task[Any] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as ASGI has it, until the client goes, falls behind, or the service ends."""
+        """Send events until the client leaves or falls behind, or the service ends."""
         self._task = asyncio.current_task()
         self._listeners.streams.add(self)
         try:

@@ -1,4 +1,4 @@
-"""A fit in a process of its own: it may take all of a core and much memory, and be ended.
+"""A fit in a process of its own: it takes a core and much memory, and can be killed.
 
 ``python -m subadjacent.service.fitting FILE FOLDER SHARE COLUMNS`` fits on the first share of the
 rows of a file of a limited number of columns, and writes a model folder. Standard output has a JSON
@@ -23,7 +23,7 @@ NICE = 5
 
 
 def main(file: str, folder: str, share: str, columns: str) -> None:
-    """Fit, and tell how it goes."""
+    """Fit a detector on a file, save it, and report progress."""
     from subadjacent.data.files import open_files
     from subadjacent.detectors.default import SubAdjacentDetector
     from subadjacent.workflow.fit import TrainingRows, fit
@@ -49,8 +49,8 @@ def _report_progress(progress: Progress) -> None:
     _report(step=progress.stage, done=progress.done, total=progress.total)
 
 
-def _report(**what: Any) -> None:
-    sys.stdout.write(json.dumps(what) + "\n")
+def _report(**facts: Any) -> None:
+    sys.stdout.write(json.dumps(facts) + "\n")
     sys.stdout.flush()
 
 

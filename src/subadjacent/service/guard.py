@@ -15,7 +15,7 @@ from subadjacent.service.settings import Settings
 from subadjacent.service.tokens import TokenFile
 
 PUBLIC = ("/", "/health", "/ready", "/openapi.json")
-"""What needs no token: it says nothing of the data."""
+"""Paths that need no token: they reveal nothing of the data."""
 PAGE = "/page/"
 
 UPLOADS = ("/api/models", "/api/score")
@@ -33,16 +33,16 @@ HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
-    # kept by browsers, but asked for each time: sent only when it has changed
+    # browsers keep it, but ask each time whether it has changed
     (b"cache-control", b"no-cache"),
 ]
-"""Of every answer."""
+"""Headers of every response."""
 
 log = logging.getLogger(__name__)
 
 
 class Guard:
-    """Refuses what must not reach the routes."""
+    """Refuses requests that must not reach the routes."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
         self.app, self._tokens = app, TokenFile(settings.token_file)
@@ -50,7 +50,7 @@ class Guard:
         self._read_only = settings.read_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as ASGI has it."""
+        """Answer a request of ASGI."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -71,7 +71,7 @@ class Guard:
         except Refusal as refusal:
             await respond_to(refusal)(scope, receive, guarded_send)
         except Exception:
-            # it was logged and answered within; a server would only log it again
+            # already logged and answered: the server would log it again
             log.debug("a request failed", exc_info=True)
         finally:
             route = str(getattr(scope.get("route"), "path", "other"))
@@ -96,7 +96,7 @@ class Guard:
             self._tokens.check(headers.get(b"authorization"), writes=writes)
 
     def _limited(self, scope: Scope, headers: dict[bytes, bytes], receive: Receive) -> Receive:
-        """The body, up to what may come and as long as it may take."""
+        """A ``receive`` that bounds the size of the body and the time that it takes."""
         limits = self._limits
         most = limits.upload_bytes if scope["path"] in UPLOADS else limits.body_bytes
         length = headers.get(b"content-length", b"0")

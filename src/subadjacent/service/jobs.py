@@ -172,7 +172,7 @@ class Jobs:
         self._publish(job)
 
     async def _keep(self, job: JobRecord) -> None:
-        """Write how a job ended, and tell listeners."""
+        """Write the end of a job to the table, and publish it."""
 
         def work(changes: Changes) -> None:
             changes.tables.execute(

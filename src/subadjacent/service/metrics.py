@@ -124,7 +124,7 @@ def _shown(every: list[LiveSeries]) -> list[tuple[LiveSeries, dict[str, str]]]:
     """Series with gauges, and their labels: all polled ones, the most severe of the others."""
     polled = [series for series in every if series.labels is not None]
     others = [series for series in every if series.labels is None]
-    others.sort(key=lambda one: (one.open_alarm is None, -one.severity))
+    others.sort(key=lambda series: (series.open_alarm is None, -series.severity))
     # the same labels twice would make a whole scrape fail
     by_labels = {
         frozenset(series.labels.items()): series

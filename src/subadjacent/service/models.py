@@ -8,8 +8,11 @@ import sqlite3
 import time as clock
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from pydantic import Field
+
+from subadjacent.data.documents import as_json
 from subadjacent.data.files import TIME
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.folder import CONFIG, WEIGHTS
@@ -17,25 +20,15 @@ from subadjacent.detectors.registry import load
 from subadjacent.errors import InputError
 from subadjacent.service.problems import Refusal, describe_error, not_found
 from subadjacent.service.request_body import RowBatch
+from subadjacent.service.schemas import ModelRecord
 from subadjacent.service.times import TimeKind, for_stream, show_time
-from subadjacent.workflow.tables import ScoreColumns, alarm_record, as_json
+from subadjacent.workflow.tables import ScoreColumns, alarm_record
 
 
-class KnownModel(NamedTuple):
-    """A model, as the table has it."""
+class KnownModel(ModelRecord):
+    """A model, as clients read it, and its key in the table."""
 
-    key: int
-    name: str
-    detector: str
-    channels: tuple[str, ...]
-    fitted_at: float
-    rows: int | None
-
-    def record(self) -> dict[str, Any]:
-        """As clients read it."""
-        record = self._asdict() | {"fitted_at": show_time(self.fitted_at, TimeKind.utc)}
-        del record["key"]
-        return record
+    key: int = Field(exclude=True)
 
 
 class Models:
@@ -53,8 +46,11 @@ class Models:
         return len(self._models)
 
     def records(self) -> list[dict[str, Any]]:
-        """All, by name."""
-        return [one.record() for one in sorted(self._models.values(), key=lambda one: one.name)]
+        """All models as JSON, by name."""
+        return [
+            model.model_dump()
+            for model in sorted(self._models.values(), key=lambda model: model.name)
+        ]
 
     def find(self, name: str) -> KnownModel:
         """The model of a name."""
@@ -64,7 +60,7 @@ class Models:
 
     def key_of(self, name: str) -> int | None:
         """The key of the model of a name, if there is one."""
-        return next((one.key for one in self._models.values() if one.name == name), None)
+        return next((model.key for model in self._models.values() if model.name == name), None)
 
     def has(self, name: str, folder: Path) -> bool:
         """Whether the model of a name is the one in a folder, file by file."""
@@ -83,11 +79,11 @@ class Models:
     def fitting(self, channels: Sequence[str]) -> KnownModel | None:
         """The newest model for these channels, in whatever order."""
         wanted = set(channels)
-        fits = [one for one in self._models.values() if set(one.channels) == wanted]
-        return max(fits, key=lambda one: one.key, default=None)
+        fits = [model for model in self._models.values() if set(model.channels) == wanted]
+        return max(fits, key=lambda model: model.key, default=None)
 
     def detector(self, key: int | None) -> BaseDetector | None:
-        """The detector of a model; None for what learns from its rows alone."""
+        """The detector of a model, loaded if need be; None without a model."""
         if key is None:
             return None
         if key not in self._detectors:
@@ -106,37 +102,40 @@ class Models:
     def enter(
         self, tables: sqlite3.Connection, name: str, detector: BaseDetector, rows: int | None
     ) -> KnownModel:
-        """Keep a detector in a folder of ours, and enter it under a name.
+        """Save a detector in a folder of its own, and enter it in the table under a name.
 
-        A model that has the name gives it away; it goes once no series needs it.
+        An older model of that name loses it, and is deleted once no series needs it.
         """
-        kind, channels = type(detector).__name__, tuple(detector.channels_)
-        now = clock.time()
         tables.execute("update models set name = '/' || id where name = ?", (name,))
         (key,) = tables.execute(
             "insert into models (name, detector, channels, rows, fitted_at) "
             "values (?, ?, ?, ?, ?) returning id",
-            (name, kind, json.dumps(channels), rows, now),
+            (name, type(detector).__name__, json.dumps(detector.channels_), rows, clock.time()),
         ).fetchone()
         place = self.folder / str(key)
         shutil.rmtree(place, ignore_errors=True)
         detector.save(place)
         self._detectors[key] = detector
-        return KnownModel(key, name, kind, channels, now, rows)
+        self.read(tables)
+        return self._models[key]
 
     def read(self, tables: sqlite3.Connection) -> None:
-        """Take over what the table says."""
-        found = {}
-        for row in tables.execute(
-            "select id, name, detector, channels, fitted_at, rows from models order by id"
-        ):
-            model = KnownModel(*row)
-            found[model.key] = model._replace(channels=tuple(json.loads(row["channels"])))
-        # all at once: others read it while the writer does this
-        self._models = found
+        """Read all models from the table."""
+        # in one step: other threads read it meanwhile
+        self._models = {
+            row["id"]: KnownModel(
+                key=row["id"],
+                name=row["name"],
+                detector=row["detector"],
+                channels=json.loads(row["channels"]),
+                fitted_at=str(show_time(row["fitted_at"], TimeKind.utc)),
+                rows=row["rows"],
+            )
+            for row in tables.execute("select * from models order by id")
+        }
 
     def clear(self) -> None:
-        """Delete folders that the table does not have: of models that were replaced, or a kill."""
+        """Delete folders that are not in the table: of replaced models, or left by a kill."""
         for place in self.folder.iterdir():
             if not place.name.isdigit() or int(place.name) not in self._models:
                 shutil.rmtree(place, ignore_errors=True)
@@ -146,7 +145,7 @@ class Models:
 
 
 def score_batch(detector: BaseDetector | None, batch: RowBatch) -> dict[str, Any]:
-    """Scores and alarms of rows, as the command has them."""
+    """Scores and alarms of rows, as the command writes them."""
     import polars as pl
 
     assert detector is not None
@@ -165,6 +164,6 @@ def score_batch(detector: BaseDetector | None, batch: RowBatch) -> dict[str, Any
         "times": shown if own.kind is not TimeKind.none else None,
         "scores": as_json(judged.scores.tolist()),
         "severity": as_json(judged.normalized.tolist()),
-        "anomalous": [bool(one) for one in judged.anomalous.tolist()],
+        "anomalous": [bool(flag) for flag in judged.anomalous.tolist()],
         "alarms": [alarm_record(alarm) for alarm in assessment.alarms()],
     }

@@ -8,11 +8,11 @@ import sqlite3
 from subadjacent.errors import DataNotFound, InputError, ModelFileError, SubAdjacentError
 
 RETRY_AFTER = 1
-"""Seconds after which a client that came too early may come again: a queue empties in less."""
+"""Seconds after which a refused client may try again: a queue empties in less."""
 
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-"""What the system says where a file cannot be written."""
+"""The system's error codes for a file that cannot be written."""
 
 
 class Refusal(SubAdjacentError):  # noqa: N818 — reads as a fact

@@ -5,7 +5,6 @@ Shapes: B rows, C channels.
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -173,9 +172,8 @@ def _row_events(
 def _row_record(
     series: LiveSeries, row: int, values: NDArray[np.float64], answer: Answer
 ) -> dict[str, Any]:
-    def by_channel(numbers: NDArray[np.float64]) -> dict[str, float | None]:
-        found = zip(series.channels, numbers.tolist(), strict=True)
-        return {channel: number if math.isfinite(number) else None for channel, number in found}
+    def by_channel(numbers: NDArray[np.float64]) -> dict[str, float]:
+        return dict(zip(series.channels, numbers.tolist(), strict=True))
 
     return {
         "series": series.name,

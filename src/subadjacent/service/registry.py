@@ -130,9 +130,10 @@ class SeriesRegistry:
 
     def all_series(self) -> list[dict[str, Any]]:
         """Every series, the worst first: open alarms, then by severity; muted ones last."""
-        found = [self.record(series) for series in tuple(self.series.values())]
+        records = [self.record(series) for series in tuple(self.series.values())]
         return sorted(
-            found, key=lambda one: (STATE_ORDER[one["state"]], -one["severity"], one["name"])
+            records,
+            key=lambda record: (STATE_ORDER[record["state"]], -record["severity"], record["name"]),
         )
 
     async def push(
@@ -229,7 +230,6 @@ class SeriesRegistry:
         def work(changes: Changes) -> None:
             older = self.models.key_of(name)
             model = self.models.enter(changes.tables, name, detector, rows)
-            self.models.read(changes.tables)
             for series in tuple(self.series.values()):
                 same = series.model is not None and series.model == older
                 if same or (series.name == name and series.model is None):
@@ -299,9 +299,9 @@ class SeriesRegistry:
         self.publish(changes, LiveEvent("deleted", series.name, lambda: {"name": series.name}))
 
     def stream_start(self, name: str, channels: tuple[str, ...], model: int | None) -> StreamStart:
-        """What the stream of a series begins with."""
+        """The start of the stream of a series."""
         folder = self.models.place(model)
-        return StreamStart(channels, name, folder, false_alarms=self.false_alarms.get(name))
+        return StreamStart(channels, name, folder, false_alarms=self.false_alarms.get(name, "auto"))
 
     def restore_stream(self, tables: sqlite3.Connection, series: LiveSeries) -> None:
         """Restore the stream of a series in the scoring process."""
@@ -323,7 +323,7 @@ class SeriesRegistry:
     def publish_alarm_change(
         self, changes: Changes, series: LiveSeries, key: int, change: str, *, quiet: bool
     ) -> None:
-        """Tell listeners, and unless it is ``quiet`` webhooks, of an alarm that has changed."""
+        """Publish a changed alarm to listeners and, unless it is ``quiet``, to webhooks."""
         alarm = self._publish_alarm(changes, key)
         for follow in () if quiet else self.on_alarm:
             follow(changes, series, alarm, change)
@@ -353,7 +353,7 @@ class SeriesRegistry:
         return alarm
 
     def publish_series(self, changes: Changes, series: LiveSeries) -> dict[str, Any]:
-        """Tell listeners of a series; return its record."""
+        """Publish a series to listeners; return its record."""
         record = self.record(series)
         self.publish(changes, LiveEvent("series", series.name, lambda: record))
         return record

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subadjacent.data.cleaning import LARGEST
+from subadjacent.data.documents import RepeatedKeyError, read_json
 from subadjacent.data.files import ENTITY, TIME, Columns, open_files
-from subadjacent.data.json_objects import RepeatedKeyError, read_json
 from subadjacent.data.names import LABEL_NAMES, TIME_NAMES
 from subadjacent.errors import InputError
 from subadjacent.service.body_limits import check_cells, check_table
@@ -89,8 +89,8 @@ def read_rows(
         found = [_json(line, f"line {n}") for n, line in lines]
         return _in_order(_from_records(found, max_rows, max_columns))
     if kind in TABLES:
-        # the readers of the command take files; this one has a name of ours, and goes at once, also
-        # where the disk was full before all of it was written
+        # readers take files; this one is deleted in any case, also where the disk is full before it
+        # is whole
         with tempfile.TemporaryDirectory(dir=folder, prefix="body-") as scratch:
             table = Path(scratch, "table")
             table.write_bytes(body)
@@ -248,7 +248,7 @@ def check_name(what: str, name: str, *, is_in_address: bool = True) -> None:
 
 
 def check_series_name(name: str) -> None:
-    """Refuse a name that an address or a reader cannot tell from others."""
+    """Refuse a name that looks like another in an address or to a reader."""
     check_name("the name of a series", name)
     # browsers take dots out of an address, nobody sees a space at an end, and all that is not UTF-8
     # in an address reads as the same mark

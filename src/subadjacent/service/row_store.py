@@ -27,8 +27,8 @@ def new_rows(
 ) -> tuple[RowBatch, int, int]:
     """Rows later than all before them, and the number of late and of duplicate rows.
 
-    A row at the time of an accepted row is a duplicate, whatever its values: an answer is not taken
-    back.
+    A row at the time of an accepted row is a duplicate, whatever its values: answers are not
+    revised.
     """
     if batch.times is None:
         return batch, 0, 0
@@ -86,7 +86,7 @@ def write_rows(
         added,
     )
     if answer_of:
-        # rows that waited for those after them
+        # final answers of rows that waited for later ones
         tables.executemany(
             "update rows set bands = ?, score = ?, severity = ?, sure = ?, anomalous = ?, "
             "final = ? where series = ? and row = ?",

@@ -19,14 +19,14 @@ from subadjacent.service.guard import Guard
 from subadjacent.service.settings import Settings
 
 BACKLOG = 2_048
-"""Connections that wait to be taken."""
+"""Connections that may wait to be accepted."""
 
 OTHER_FILES = 200
 """Open files beside connections: tables, models, uploads."""
 
 SWITCH_INTERVAL = 0.001
-"""Seconds that one thread may keep the interpreter while another wants it; Python's own are five
-times as many."""
+"""Seconds that one thread may keep the interpreter while another wants it; Python's default is five
+times as long."""
 
 
 def serve(
@@ -35,7 +35,7 @@ def serve(
     """Serve until SIGINT or SIGTERM; call ``listening`` with the address once it is bound."""
     settings.check()
     with lock_folder(settings.data):
-        # what is wrong with it is said before anything is served
+        # a bad model is refused before anything is served
         if settings.model is not None:
             load(settings.model)
         beside = play if settings.demo else background
@@ -46,9 +46,9 @@ def _serve(settings: Settings, app: Guard, listening: Callable[[str], None]) -> 
     bound = _bind(settings)
     host, port = bound.getsockname()[:2]
     _allow_files(settings.limits.connections)
-    # the thread that scores must not wait long for the one that answers, nor that for it
+    # the writer's thread and the event loop must not wait long for each other
     sys.setswitchinterval(SWITCH_INTERVAL)
-    # what was imported stays: to look through it for garbage would hold up requests
+    # imported modules stay: looking through them for garbage would delay requests
     gc.freeze()
     config = uvicorn.Config(
         app,
@@ -79,7 +79,7 @@ class _Server(uvicorn.Server):
         self._guard = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End."""
+        """End event streams, then the server."""
         self._guard.app.state.registry.listeners.close()
         await super().shutdown(sockets)
 
@@ -101,12 +101,12 @@ def _bind(settings: Settings) -> socket.socket:
             (host, port), family=family, backlog=BACKLOG, dualstack_ipv6=family == socket.AF_INET6
         )
     except OSError as error:
-        # Python adds the address, which stands there already
+        # Python adds the address, which the message has already
         why = str(error.strerror).partition(" (")[0]
         raise InputError.of(
             "listen", "must be an address that is free", f"{settings.listen}: {why}"
         ) from error
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        # a client that takes nothing any more is let go by the system after a minute
+        # the system drops a client that accepts no data for a minute
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 60_000)
     return bound

@@ -23,11 +23,13 @@ class SeriesRecord(BaseModel):
 
     name: str = Field(examples=["pump"])
     channels: list[str] = Field(examples=[["pressure", "flow"]])
-    rows: int = Field(description="Rows taken so far; the next one has this number.")
+    rows: int = Field(description="Rows accepted so far; the next one has this number.")
     state: SeriesState
     severity: float = Field(description="Of the newest row; 1.0 opens an alarm.")
     warm_up: float = Field(description="0 to 1: the share of the warm-up that is done.")
-    model: str | None = Field(description="The model that judges it; null: it learns by itself.")
+    model: str | None = Field(
+        description="The model that assesses it; null: it learns from its rows alone."
+    )
     last_time: Time
     open_alarm: int | None
     muted_until: str | None
@@ -44,21 +46,21 @@ class RowAnswer(BaseModel):
 
     row: int
     time: Time
-    final: bool = Field(description="Whether nothing that comes later changes the score.")
+    final: bool = Field(description="Whether later rows can no longer change the score.")
     score: float | None = Field(description="In the model's own unit; null without a model.")
     severity: float
     anomalous: bool = Field(description="Whether the row belongs to an alarm.")
     warm_up: float
-    alarm: int | None = Field(description="An alarm that was opened, changed or closed here.")
+    alarm: int | None = Field(description="The alarm that opened, changed or closed at this row.")
 
 
 class PushRecord(BaseModel):
     """The result of a push."""
 
     taken: int
-    late: int = Field(description="Rows before the newest one, which are not taken.")
-    duplicates: int = Field(description="Rows at the time of one that was taken before.")
-    left_out: list[str] = Field(description="Columns that are no channels of the series.")
+    late: int = Field(description="Rows older than the newest one, which are dropped.")
+    duplicates: int = Field(description="Rows at the time of an accepted one, which are dropped.")
+    left_out: list[str] = Field(description="Columns that are not channels of the series.")
     answers: list[RowAnswer]
 
 
@@ -92,12 +94,14 @@ class AlarmRecord(BaseModel):
     kind: str
     sentence: str
     causes: list[CauseRecord]
-    permanent: bool = Field(description="Closed because the series did not come back.")
+    permanent: bool = Field(
+        description="Whether the series stays as it is, so that this is normal now."
+    )
     status: str = Field(
         description="provisional until final evidence has come, then confirmed or withdrawn."
     )
-    repeat: int = Field(description="The how many-th of its kind it is.")
-    repeat_of: int | None = Field(description="Number of the first of its kind.")
+    repeat: int = Field(description="1 for the first alarm of its kind, 2 for the next, and so on.")
+    repeat_of: int | None = Field(description="Number of the first alarm of its kind.")
     normal: bool = Field(description="Marked as normal by somebody.")
     acknowledged: bool
     note: str
@@ -136,7 +140,7 @@ class Mute(BaseModel):
 
 
 class Acknowledge(BaseModel):
-    """A remark for those who come later."""
+    """A note on an alarm that somebody has seen."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -144,7 +148,7 @@ class Acknowledge(BaseModel):
 
 
 class Switch(BaseModel):
-    """The model to judge a series by."""
+    """The model to assess a series with."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -156,7 +160,7 @@ class ModelRecord(BaseModel):
 
     name: str
     detector: str
-    channels: list[str]
+    channels: tuple[str, ...]
     fitted_at: str
     rows: int | None = Field(description="Rows that it was fitted on, if that is known.")
 
@@ -198,7 +202,7 @@ class JobStarted(BaseModel):
 
 
 class Health(BaseModel):
-    """The answer of a service that runs."""
+    """The answer of a running service."""
 
     status: Literal["ok"]
 

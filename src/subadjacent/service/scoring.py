@@ -54,14 +54,14 @@ busy machine every group of rows does. With 0.01 rows waited for seconds where o
 class StreamStart(NamedTuple):
     """What a stream begins with; ``saved`` is the state it continues from.
 
-    ``false_alarms`` is the rate of alarms of a series that is polled, None for all others.
+    ``false_alarms`` is the rate that is requested of a series that is polled, "auto" of others.
     """
 
     channels: tuple[str, ...]
     name: str
     model: Path | None
     saved: SavedStream | None = None
-    false_alarms: str | float | None = None
+    false_alarms: str | float = "auto"
 
 
 class ScoreCall(NamedTuple):
@@ -133,14 +133,14 @@ class ScoringProcess:
             self._submit(drop, key)
 
     def _learn(self) -> None:
-        # a process that has ended is told of by the next rows
+        # the next rows report a process that has ended
         with suppress(RuntimeError):
             if (pool := self._pool) is not None:
                 self._learning = pool.submit(learn)
                 self._learning.add_done_callback(self._learn_on)
 
     def _learn_on(self, done: Future[bool]) -> None:
-        # rows that came meanwhile have brought a call of their own
+        # a later call has begun to learn by itself
         is_latest = done is self._learning and not done.cancelled()
         if is_latest and done.exception() is None and done.result():
             self._learn()
@@ -209,7 +209,7 @@ def begin(key: int, start: StreamStart) -> None:
     detector = None if start.model is None else _detectors.get(start.model)
     if start.model is not None and detector is None:
         detector = _detectors[start.model] = load(start.model)
-    rules = None if start.false_alarms is None else AlarmRules(contamination=start.false_alarms)
+    rules = AlarmRules.of(detector, contamination=start.false_alarms)
     if start.saved is None:
         _streams[key] = SeriesStream(start.channels, detector, start.name, rules=rules)
     else:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from subadjacent.service.request_body import RowBatch
+from subadjacent.service.schemas import SeriesRecord
 from subadjacent.service.scoring import (
     SavedStream,
     ScoringProcess,
@@ -78,7 +79,7 @@ class LiveSeries:
         )  # fmt: skip
 
     def follow(self, batch: RowBatch, answers: list[Answer]) -> None:
-        """Take over what new rows have changed."""
+        """Update the state by new rows and their answers."""
         self.rows += len(batch)
         self.last_time = batch.times[-1] if batch.times else None
         self.latest = max(answers, key=lambda answer: answer.row)
@@ -99,24 +100,19 @@ class LiveSeries:
         return "learning" if self.warm_up < 1 else "calm"
 
     def record(self, model: str | None) -> dict[str, Any]:
-        """As clients read it."""
-        return {
-            "name": self.name,
-            "channels": list(self.channels),
-            "rows": self.rows,
+        """The series as JSON."""
+        facts = vars(self) | {
             "state": self.state,
-            "severity": self.severity,
-            "warm_up": self.warm_up,
             "model": model,
             "last_time": show_time(self.last_time, self.time_kind),
-            "open_alarm": self.open_alarm,
             "muted_until": show_time(self.muted_until, TimeKind.utc) if self.is_muted else None,
         }
+        return SeriesRecord.model_validate(facts).model_dump()
 
     def restore_stream(
         self, tables: sqlite3.Connection, process: ScoringProcess, start: StreamStart
     ) -> None:
-        """Have its stream in the process, as after its last row."""
+        """Restore its stream in the process, as after its last row."""
         if self.stream == process.generation:
             return
         found = tables.execute(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
-from subadjacent.errors import DataNotFound, InputError
+from subadjacent.data.documents import read_toml
+from subadjacent.errors import InputError
 
 MIB = 1 << 20
 
@@ -129,16 +129,6 @@ def read_settings(path: Path | None, **options: object) -> Settings:
     except ValidationError as error:
         where = "" if path is None else f"{path}: "
         raise InputError(where + first_fault(error, "docs/service.md")) from error
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The settings that a TOML file holds."""
-    if not path.is_file():
-        raise DataNotFound(f"{path} is not a file: --config needs a TOML file")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} must be TOML ({error})") from error
 
 
 def first_fault(error: ValidationError, page: str, queries: Sequence[str] = ()) -> str:

@@ -1,8 +1,8 @@
 """Webhooks: alarms are kept until their addresses have received them.
 
-What is to be sent is written in the transaction that opens or closes the alarm, so that a kill
-loses none. An address that does not answer is tried again, later and later; when too much waits
-for it, the oldest goes.
+An alarm to send is written in the transaction that opens or closes it, so that a kill loses none.
+An address that does not answer is tried again after longer and longer pauses; when too many alarms
+wait for it, the oldest is dropped.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Webhooks:
                 try:
                     await self._send_waiting(client, str(address.url))
                 except Exception:
-                    # alarms of weeks to come must not be lost with it
+                    # later alarms must not be lost with it
                     log.exception("webhooks stand still for a while")
                     await asyncio.sleep(LONGEST_PAUSE)
                 else:
@@ -136,7 +136,7 @@ class Webhooks:
             try:
                 await self._registry.writer.do(work)
             except Refusal:
-                # on a full disk: what cannot be forgotten would be sent again and again
+                # on a full disk: an alarm that stays in the table would be sent again
                 await asyncio.sleep(FIRST_PAUSE)
             else:
                 return
@@ -151,8 +151,8 @@ class _Problem(NamedTuple):
 
 async def _post(client: httpx2.AsyncClient, url: str, body: str) -> _Problem | None:
     try:
-        # in all: the client's own limit is for each piece. Of the answer its head is enough, for
-        # whoever hangs, or talks on without an end, must not hold up the alarms after this one
+        # a limit for all of it: the client's own is for each piece. Only the head of the answer is
+        # read, so that an address that hangs or never ends delays no later alarm
         async with asyncio.timeout(TIMEOUT), client.stream("POST", url, content=body) as response:
             status = response.status_code
     except TimeoutError:

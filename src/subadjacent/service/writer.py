@@ -61,7 +61,7 @@ class Changes:
 
 
 @dataclass(slots=True, eq=False)
-class Task:
+class QueuedTask:
     """Queued work, such as to finish a push of rows, and the future of its result."""
 
     future: asyncio.Future[Any]
@@ -71,7 +71,7 @@ class Task:
     since: float = field(default_factory=clock.monotonic)
 
 
-Done = list[tuple[Task, Any, Refusal | None]]
+Done = list[tuple[QueuedTask, Any, Refusal | None]]
 """Tasks with their result, or the refusal of those that failed."""
 
 
@@ -94,8 +94,8 @@ class Writer:
         self._tables, self._score_calls, self._undo, self._chore = tables, score, undo, chore
         self._max_rows, self._max_seconds = max_rows, max_seconds
         self._loop = asyncio.get_running_loop()
-        self._urgent: deque[Task] = deque()
-        self._patient: deque[Task] = deque()
+        self._urgent: deque[QueuedTask] = deque()
+        self._patient: deque[QueuedTask] = deque()
         self._wake = threading.Condition()
         self._stopping = False
         self.rows_waiting = 0
@@ -127,18 +127,18 @@ class Writer:
         """The number of queued tasks."""
         return len(self._urgent) + len(self._patient)
 
-    async def do(self, work: Callable[[Changes], T], *, patient: bool = False) -> T:
-        """Run work in a transaction; return its committed result. ``patient`` work runs last."""
-        found: T = await self._add(Task(self._loop.create_future(), work), patient=patient)
+    async def do(self, work: Callable[[Changes], T]) -> T:
+        """Run work in a transaction; return its committed result."""
+        found: T = await self._add(QueuedTask(self._loop.create_future(), work), patient=False)
         return found
 
     async def push(self, push: Push, rows: int, *, patient: bool = False) -> dict[str, Any]:
-        """Score and write a push; return its record once committed."""
-        task = Task(self._loop.create_future(), push.finish, rows, push)
+        """Score and write a push; return its record once committed. ``patient`` ones come last."""
+        task = QueuedTask(self._loop.create_future(), push.finish, rows, push)
         found: dict[str, Any] = await self._add(task, patient=patient)
         return found
 
-    async def _add(self, task: Task, *, patient: bool) -> Any:
+    async def _add(self, task: QueuedTask, *, patient: bool) -> Any:
         with self._wake:
             if not patient:
                 self._check_room(task.rows)
@@ -180,16 +180,16 @@ class Writer:
             if clock.monotonic() >= last_chore + CHORE_SECONDS:
                 nobody = self._loop.create_future()
                 nobody.cancel()
-                self._write([Task(nobody, self._chore)])
+                self._write([QueuedTask(nobody, self._chore)])
                 last_chore = clock.monotonic()
 
-    def _next_group(self) -> list[Task]:
+    def _next_group(self) -> list[QueuedTask]:
         """Tasks that share the next transaction.
 
         Pushes are scored before anything is done, so one that follows other work, or another push
         to its series, waits for the transaction after.
         """
-        group: list[Task] = []
+        group: list[QueuedTask] = []
         names: set[str | None] = set()
         rows = 0
         with self._wake:
@@ -206,7 +206,7 @@ class Writer:
             self.rows_waiting -= rows
         return group
 
-    def _write(self, group: list[Task]) -> None:
+    def _write(self, group: list[QueuedTask]) -> None:
         """Run a group in one transaction, and answer it."""
         changes = Changes(self._tables)
         try:
@@ -219,7 +219,7 @@ class Writer:
             done, changes = [(task, None, refusal) for task in group], Changes(self._tables)
         self._loop.call_soon_threadsafe(self._deliver, done, changes)
 
-    def _score(self, group: list[Task], changes: Changes) -> None:
+    def _score(self, group: list[QueuedTask], changes: Changes) -> None:
         """Score the rows of all pushes in one call; each push gets its result or error."""
         calls: dict[Push, ScoreCall] = {}
         for push in (task.push for task in group if task.push is not None):
@@ -240,7 +240,7 @@ class Writer:
         for push, found in zip(calls, scored, strict=True):
             push.scored = found
 
-    def _run_task(self, task: Task, group: Changes) -> tuple[Any, Refusal | None]:
+    def _run_task(self, task: QueuedTask, group: Changes) -> tuple[Any, Refusal | None]:
         """Run one task; if it fails, undo only its own changes."""
         own = Changes(self._tables)
         if task.push is not None and task.push.call is not None:

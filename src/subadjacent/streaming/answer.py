@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.documents import as_json
 from subadjacent.data.times import from_json, to_json
 from subadjacent.decision.alarms import Alarm
 from subadjacent.decision.evidence import Evidence
@@ -20,12 +21,12 @@ NUMBERS = ("row", "score", "severity", "anomalous", "warm_up")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answer:
-    """What is known of one row, at once or when the rows that it waits for have come.
+    """An answer to one row: at once, or final, when the rows that it waits for have come.
 
     Parameters
     ----------
     row
-        Number of the row in its series, from 0, in the order in which rows were taken.
+        Number of the row in its series, from 0, in the order in which rows were accepted.
     time
         Its time, as it came; None where rows have no times.
     entity
@@ -44,7 +45,7 @@ class Answer:
     by_channel
         What each channel adds, (C,).
     expected, low, high
-        What each channel was expected to be, and between what it usually is, (C,).
+        The expected value of each channel, and its expected range, (C,).
     alarm
         The alarm, on rows at which one was opened, changed, closed, confirmed or withdrawn.
     """
@@ -64,8 +65,22 @@ class Answer:
     alarm: Alarm | None = None
 
 
+def answer_record(answer: Answer) -> dict[str, Any]:
+    """An answer as JSON holds it, without the channels; with the entity if it has one."""
+    names = ("row", "time", "final", "score", "severity", "anomalous", "warm_up")
+    record = {} if answer.entity is None else {"entity": answer.entity}
+    record |= {name: as_json(getattr(answer, name)) for name in names}
+    return record | {"alarm": None if answer.alarm is None else live_alarm_record(answer.alarm)}
+
+
+def live_alarm_record(alarm: Alarm) -> dict[str, Any]:
+    """An alarm of a stream as JSON holds it, its causes nested."""
+    record: dict[str, Any] = as_json(asdict(alarm))
+    return record
+
+
 def answers_state(answers: Iterable[Answer]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays of answers that wait, and what else there is as JSON holds it."""
+    """Answers that wait, as arrays and as JSON holds the rest."""
     waiting = list(answers)
     arrays = {name: np.array([getattr(answer, name) for answer in waiting]) for name in COLUMNS}
     arrays["numbers"] = np.array(

@@ -29,7 +29,7 @@ followed after half as many rows; until then each of its rows is a segment by it
 
 
 class AcceptedRows(NamedTuple):
-    """Places of the accepted rows among those that came, and which begin a segment.
+    """Places of the accepted rows among the new ones, and which of them begin a segment.
 
     ``skipped`` counts the rows that are missing before one that begins a segment.
     """
@@ -95,7 +95,7 @@ class Arrivals:
         return self._interval if self._unit == "seconds" else None
 
     def read(self, times: Sequence[Any] | NDArray[Any] | None, count: int) -> Times | None:
-        """Times of rows that came, (count,), checked; no row is accepted yet."""
+        """The checked times of new rows, (count,); no row is accepted yet."""
         if times is None:
             found = None
         elif len(times) != count:
@@ -138,10 +138,11 @@ class Arrivals:
         # before the very first row there is no step
         done = int(len(steps) > 0 and steps[0] == np.inf)
         while done < len(steps):
-            stop = min(len(steps), done + _until_due(self._seen))
-            skipped[done:stop] = self._compare(steps[done:stop])
-            self._learn(steps[done:stop])
-            done = stop
+            wanted = _until_due(self._seen)
+            part = slice(done, min(len(steps), done + wanted))
+            skipped[part] = self._compare(steps[part])
+            self._learn(steps[part], is_due=part.stop - done == wanted)
+            done = part.stop
         return skipped
 
     def _compare(self, steps: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -153,10 +154,10 @@ class Arrivals:
         self.counts.irregular += int(irregular.sum())
         return np.where(broken, np.maximum(ticks - 1, 1), 0).astype(np.int64)
 
-    def _learn(self, steps: NDArray[np.float64]) -> None:
+    def _learn(self, steps: NDArray[np.float64], *, is_due: bool) -> None:
         self._steps = [*self._steps, *steps.tolist()][-STEPS_KEPT:]
         self._seen += len(steps)
-        if _is_due(self._seen):
+        if is_due:
             self._interval = median_step(np.array(self._steps))
             self._warn()
 
@@ -195,16 +196,11 @@ class Arrivals:
         self._warned = bool(saved["warned"])
 
 
-def _is_due(seen: int) -> bool:
-    """Whether the interval is estimated again after this many steps.
+def _until_due(seen: int) -> int:
+    """Steps until the interval is estimated again, after ``seen`` of them.
 
     At counts that do not depend on how rows are grouped, and rarely once it is known well.
     """
-    return seen <= 10 or seen % (10 if seen <= STEPS_KEPT else STEPS_KEPT) == 0
-
-
-def _until_due(seen: int) -> int:
-    """Steps until the next estimate of the interval."""
     if seen < 10:
         return 1
     every = 10 if seen < STEPS_KEPT else STEPS_KEPT

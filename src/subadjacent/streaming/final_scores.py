@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.gaps import GapFiller
 from subadjacent.decision.evidence import Evidence
+from subadjacent.detectors.piecewise import joined_scores
 from subadjacent.methods.method import Model, State
 
 Array = NDArray[np.float64]
@@ -43,7 +44,7 @@ class FinalScores:
         self._apart = False
 
     def push(self, rows: Array, begins: Sequence[int]) -> Evidence:
-        """Evidence that became final by rows that came, NaN for missing values, (B, C).
+        """Evidence that becomes final by new rows, (B, C), NaN for missing values.
 
         ``begins`` are the numbers of those that begin a segment.
         """
@@ -55,7 +56,7 @@ class FinalScores:
         return joined_scores(parts)
 
     def finish(self) -> Evidence:
-        """Evidence on all rows that wait; what comes next is a new segment."""
+        """Evidence on all rows that wait; the next row begins a new segment."""
         return joined_scores(self._end_segment())
 
     def _end_segment(self) -> list[Evidence]:
@@ -93,12 +94,3 @@ class FinalScores:
         saved = State(own["stream"], state.facts["stream"])
         self._stream = self._model.stream(saved, explained=False)
         self._apart = bool(state.facts["apart"])
-
-
-def joined_scores(parts: Sequence[Evidence]) -> Evidence:
-    """Scores and strongest channels of rows that follow each other, and nothing else."""
-    strongest = [part.strongest for part in parts if part.strongest is not None]
-    return Evidence.of_scores(
-        np.concatenate([np.zeros(0), *(part.score for part in parts)]),
-        np.concatenate(strongest) if strongest else None,
-    )

@@ -1,4 +1,4 @@
-"""What a stream takes from a fitted detector, for one entity."""
+"""The parts of a fitted detector that a stream needs, for one entity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class FittedParts(NamedTuple):
-    """What a stream takes from a fitted detector for one entity."""
+    """The parts of a fitted detector that a stream of one entity needs."""
 
     online: OnlineModel
     final: FinalScores | None  # None where the online model's evidence is final

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from subadjacent.data.documents import RepeatedKeyError, read_json
 from subadjacent.data.files.cells import is_missing, show
 from subadjacent.data.files.table_layout import is_data
-from subadjacent.data.json_objects import RepeatedKeyError, read_json
 from subadjacent.data.names import ENTITY_NAMES, LABEL_NAMES, TIME_NAMES, columns_named
 from subadjacent.errors import InputError
 from subadjacent.showing import listed
@@ -26,7 +26,7 @@ ARRAY = re.compile(rb"\[\s*([\[{]|$)")
 
 
 class Line(NamedTuple):
-    """One row as it stands on a line; ``wrong`` says why it cannot be read, if so."""
+    """A row as a line holds it; ``wrong`` says why it cannot be read, else it is empty."""
 
     number: int
     values: Mapping[str, Any]
@@ -51,7 +51,7 @@ class LineReader:
     def __init__(self, time: str | None = None, entity: str | None = None) -> None:
         self._time = time
         self._entity = entity
-        self._asked_for = [name for name in (time, entity) if name is not None]
+        self._required = [name for name in (time, entity) if name is not None]
         self._left = b""
         self._number = 0
         self._is_json: bool | None = None
@@ -89,7 +89,7 @@ class LineReader:
         return self._json(numbered) if self._is_json else list(self._csv(numbered))
 
     def _begin(self, line: bytes) -> None:
-        """Tell by the first line what lines are."""
+        """Tell by the first line whether lines are JSON."""
         if ARRAY.match(line):
             raise InputError.of(
                 "input",
@@ -105,10 +105,12 @@ class LineReader:
             documents: list[Any] = read_json(b"[" + b",".join(line for _, line in numbered) + b"]")
         except (ValueError, RecursionError):
             documents = []
-        if len(documents) != len(numbered) or not all(isinstance(one, dict) for one in documents):
+        if len(documents) != len(numbered) or not all(
+            isinstance(document, dict) for document in documents
+        ):
             return [self._json_line(number, line) for number, line in numbered]
         numbers = (number for number, _ in numbered)
-        return [self._row(*one) for one in zip(numbers, documents, strict=True)]
+        return [self._row(*pair) for pair in zip(numbers, documents, strict=True)]
 
     def _json_line(self, number: int, line: bytes) -> Line:
         try:
@@ -135,7 +137,7 @@ class LineReader:
                 yield self._row(number, dict(zip(header, cells, strict=True)))
 
     def _cells(self, texts: list[str]) -> list[list[Any]]:
-        """The cells of each line, numbers as such; none of a line that is no CSV."""
+        """The cells of each line, numbers as floats; no cells of a line that is not CSV."""
         try:
             rows = list(csv.reader(texts, delimiter=self._separator, strict=True))
         except csv.Error:
@@ -163,19 +165,19 @@ class LineReader:
                 "must begin with the names of its columns, in UTF-8",
                 f"line 1 is {show(line)}",
             )
-        if lacking := [name for name in self._asked_for if name not in names]:
+        if lacking := [name for name in self._required if name not in names]:
             raise InputError.of(
                 "input",
-                f"must have the column {lacking[0]!r}, which was asked for",
+                f"must have the column {lacking[0]!r}, which was requested",
                 f"it has {listed(names)}",
             )
         self._header = names
         self._find_roles(names)
 
     def _row(self, number: int, row: dict[str, Any]) -> Line:
-        for name in self._asked_for:
+        for name in self._required:
             if name not in row:
-                return Line(number, {}, wrong=f"must have {name!r}, which was asked for")
+                return Line(number, {}, wrong=f"must have {name!r}, which was requested")
         if self._labels is None:
             self._find_roles(row)
         time = row.pop(self._time, None) if self._time is not None else None

@@ -1,4 +1,4 @@
-"""Lines in, answers out: what the command does with each piece of its input."""
+"""Rows as lines of text → answers; lines that cannot be read are left out."""
 
 from __future__ import annotations
 

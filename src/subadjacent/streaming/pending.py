@@ -1,4 +1,4 @@
-"""Changes of a series' alarms that are known, and not told yet."""
+"""Changes of a series' alarms that are known, but not reported yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from subadjacent.decision.machine import OngoingEvent
 
 @dataclass(slots=True)
 class PendingChanges:
-    """What will be told with a later row.
+    """Changes of alarms to report with a later row.
 
     Parameters
     ----------

@@ -5,21 +5,25 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from reprlib import repr as short
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named, label_columns
+from subadjacent.data.frames import find_labels, in_memory, index_times
+from subadjacent.data.names import ENTITY_NAMES, TIME_NAMES, columns_named
 from subadjacent.errors import InputError
 from subadjacent.showing import listed
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 log = logging.getLogger(__name__)
 
 Row = Mapping[str, Any] | Sequence[Any] | NDArray[Any]
 
 MAX_NAMED = 100
-"""Channels that a series does not have that are named in a warning; what comes after is counted."""
+"""Unknown channels of a series that warnings name; further ones are only counted."""
 
 
 class RowReader:
@@ -140,44 +144,29 @@ def read_frame_rows(frame: Any, known: Collection[str] = ()) -> Iterator[FrameRo
     """
     import narwhals as nw
 
-    table = nw.from_native(frame, eager_only=True, allow_series=True)
-    table = table.to_frame() if isinstance(table, nw.Series) else table
+    table = in_memory(frame, "rows")
     columns = table.columns
     entity = next(iter(columns_named(ENTITY_NAMES, columns)), None)
     dates = [name for name, kind in table.schema.items() if kind in (nw.Datetime, nw.Date)]
     time = next(iter([*columns_named(TIME_NAMES, columns), *dates]), None)
-    labels = label_columns(
-        [name for name in columns if name not in (entity, time)],
-        lambda name: table[name].drop_nulls().unique().to_list(),
-        known,
-    )
-    if labels:
-        log.warning(
-            "labels never reach a detector, so left out: %s", listed(list(map(str, labels)))
-        )
+    others = [name for name in columns if name not in (entity, time)]
+    labels = find_labels(table, others, known, "rows")
     chosen = [name for name in columns if name not in (entity, time, *labels)]
     times = _times(table, time)
     values = _values(table, chosen)
-    of_row = [None] * len(table) if entity is None else [str(one) for one in table[entity]]
+    of_row = [None] * len(table) if entity is None else [str(name) for name in table[entity]]
     for name in dict.fromkeys(of_row):
         rows = [row for row, one in enumerate(of_row) if one == name]
         some = None if times is None else [times[row] for row in rows]
         yield FrameRows(name, tuple(map(str, chosen)), values[rows], some)
 
 
-def _times(table: Any, column: Any) -> list[Any] | None:
-    import narwhals as nw
-
-    if column is not None:
-        return list(table[column].to_list())
-    index = getattr(table.to_native(), "index", None)
-    if index is None or not hasattr(index, "to_series"):
-        return None
-    dated = nw.from_native(index.to_series(), series_only=True)
-    return list(dated.to_list()) if dated.dtype.is_temporal() else None
+def _times(table: nw.DataFrame[Any], column: Any) -> list[Any] | None:
+    times = index_times(table) if column is None else table[column]
+    return None if times is None else times.to_list()
 
 
-def _values(table: Any, chosen: list[Any]) -> NDArray[np.float64]:
+def _values(table: nw.DataFrame[Any], chosen: list[Any]) -> NDArray[np.float64]:
     if not chosen or not len(table):
         return np.zeros((len(table), len(chosen)))
     found = []

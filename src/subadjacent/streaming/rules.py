@@ -1,9 +1,9 @@
-"""What a stream was asked for: how many false alarms, and when an alarm is over or normal."""
+"""What is requested of a stream: a rate of false alarms, and when an alarm is over or normal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from subadjacent.data.clock import duration
 from subadjacent.decision.base_threshold import BaseThreshold
@@ -15,6 +15,7 @@ from subadjacent.decision.threshold import (
     choose_threshold,
     requested_rate,
 )
+from subadjacent.detectors.base import BaseDetector
 from subadjacent.errors import MOST_ROWS, InputError, require_whole
 
 CLOSE_AFTER = 30
@@ -24,10 +25,13 @@ only is not averaged over rows, as that of a batch is."""
 ADAPT_AFTER = 300
 """Rows after which an event is the new normal, as a detector's ``adapt_after``."""
 
+FILL_LIMIT = 10
+"""Missing rows in a gap that is filled without an alarm, as a detector's ``fill_limit``."""
+
 
 @dataclass(frozen=True, slots=True)
 class AlarmRules:
-    """When alarms open and close.
+    """When alarms open and close, and which gaps are none.
 
     Parameters
     ----------
@@ -38,16 +42,38 @@ class AlarmRules:
     contamination
         False alarms to raise: a share of the rows, a budget such as "1/week", or "auto", the
         detector's own rate or, without a detector, one in 5,000 rows.
+    fill_limit
+        Missing rows in a gap that is filled without an alarm.
     """
 
     close_after: int = CLOSE_AFTER
     adapt_after: int | None = ADAPT_AFTER
     contamination: Any = "auto"
+    fill_limit: int = FILL_LIMIT
+
+    @classmethod
+    def of(
+        cls,
+        detector: BaseDetector | None,
+        *,
+        close_after: int = CLOSE_AFTER,
+        adapt_after: int | str | None = "auto",
+        contamination: Any = "auto",
+        fill_limit: int | None = None,
+    ) -> Self:
+        """The rules of a stream: the detector's, else the defaults, where nothing is given."""
+        if adapt_after == "auto":
+            adapt_after = ADAPT_AFTER if detector is None else detector.adapt_after
+        if fill_limit is None:
+            fill_limit = FILL_LIMIT if detector is None else detector.fill_limit
+        # what is no number is refused
+        return cls(close_after, adapt_after, contamination, fill_limit)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         require_whole("close_after", self.close_after, least=1, most=MOST_ROWS)
         if self.adapt_after is not None:
             require_whole("adapt_after", self.adapt_after, least=1, most=MOST_ROWS)
+        require_whole("fill_limit", self.fill_limit, least=0, most=MOST_ROWS)
         if self._period(1.0) is None:
             raise InputError.of(
                 "contamination",

@@ -1,4 +1,4 @@
-"""The state of a stream as one file: arrays and JSON, no pickle, whole or not there at all."""
+"""The state of a stream as one file of arrays and JSON, written whole or not at all."""
 
 from __future__ import annotations
 

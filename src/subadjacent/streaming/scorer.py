@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -19,17 +18,16 @@ from subadjacent.decision.alarms import Alarm
 from subadjacent.detectors.base import BaseDetector
 from subadjacent.detectors.estimator import require_fitted
 from subadjacent.detectors.folder import reading
-from subadjacent.errors import MOST_ROWS, InputError, require_whole
-from subadjacent.methods.method import State
+from subadjacent.detectors.seen import SeenInput
+from subadjacent.errors import InputError
+from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.showing import listed
 from subadjacent.streaming.answer import Answer
 from subadjacent.streaming.arrivals import Counts
 from subadjacent.streaming.row_reader import Row, RowReader, read_frame_rows
-from subadjacent.streaming.rules import ADAPT_AFTER, CLOSE_AFTER, AlarmRules
+from subadjacent.streaming.rules import CLOSE_AFTER, AlarmRules
 from subadjacent.streaming.saved_state import load_state, save_state
-from subadjacent.streaming.series import FILL_LIMIT, SeriesStream
-
-log = logging.getLogger(__name__)
+from subadjacent.streaming.series import SeriesStream
 
 
 class StreamScorer:
@@ -51,7 +49,7 @@ class StreamScorer:
         as "1/week". "auto": what was requested of the detector or, without one, a false alarm in
         5,000 rows. It may be changed later.
     fill_limit
-        Rows that may be missing without a word. None: the detector's or, without one, 10.
+        Rows that may be missing without an alarm. None: the detector's or, without one, 10.
 
     Examples
     --------
@@ -75,7 +73,13 @@ class StreamScorer:
         if detector is not None:
             require_fitted(detector)
         self._detector = detector
-        self._settings = _settings(detector, close_after, adapt_after, contamination, fill_limit)
+        self._rules = AlarmRules.of(
+            detector,
+            close_after=close_after,
+            adapt_after=adapt_after,
+            contamination=contamination,
+            fill_limit=fill_limit,
+        )
         self._channels = channels if detector is None else detector.channels_
         self._readers: dict[str | None, RowReader] = {}
         self._series: dict[str | None, SeriesStream] = {}
@@ -103,22 +107,21 @@ class StreamScorer:
     @property
     def contamination(self) -> Any:
         """The requested rate of false alarms; it may be changed at any time, for all series."""
-        return self._settings["contamination"]
+        return self._rules.contamination
 
     @contamination.setter
     def contamination(self, contamination: Any) -> None:
-        rules = AlarmRules(contamination=contamination)
-        self._settings["contamination"] = rules.contamination
+        self._rules = replace(self._rules, contamination=contamination)
         for series in self._series.values():
-            series.contamination = rules.contamination
+            series.contamination = contamination
 
     @property
     def counts(self) -> dict[str | None, Counts]:
-        """What came of the rows of each series: how many were taken, late, duplicates and so on."""
+        """How many rows of each series were accepted, late, duplicates and so on."""
         return {entity: series.counts for entity, series in self._series.items()}
 
     def score_one(self, row: Row, time: Any = None, entity: str | None = None) -> list[Answer]:
-        """What can be said now: of this row, and of earlier ones whose look-ahead has come.
+        """The answer to this row, and final answers to earlier rows that waited for it.
 
         Parameters
         ----------
@@ -136,7 +139,7 @@ class StreamScorer:
     def score_many(
         self, rows: Any, times: Sequence[Any] | None = None, entity: str | None = None
     ) -> list[Answer]:
-        """The same of rows that follow each other, quicker than one by one.
+        """The answers to several rows, quicker than one by one.
 
         Parameters
         ----------
@@ -151,7 +154,7 @@ class StreamScorer:
         Raises
         ------
         InputError
-            For rows that cannot be read; none of them is taken then.
+            For rows that cannot be read; none of them is accepted then.
         """
         if is_frame(rows):
             return self._push_frame(rows, times, entity)
@@ -180,22 +183,9 @@ class StreamScorer:
         return RowReader.of_row(row) if self._channels is None else RowReader(self._channels)
 
     def _begin(self, entity: str | None, channels: Sequence[str]) -> SeriesStream:
-        self._warn_of_stranger(entity)
-        fill_limit = self._settings["fill_limit"]
-        rules = _rules(self._settings)
-        return SeriesStream(channels, self._detector, entity, rules=rules, fill_limit=fill_limit)
-
-    def _warn_of_stranger(self, entity: str | None) -> None:
-        known = () if self._detector is None else self._detector.entities_
-        if known and entity is not None and entity not in known:
-            log.warning("not seen in fitting, so judged by what all entities share: %s", entity)
-        if len(known) > 1 and entity is None:
-            raise InputError.of(
-                "entity",
-                f"must be named, for the detector was fitted on {len(known)} and each has a scale "
-                f"of its own",
-                f"known are {listed(list(known))}",
-            )
+        if self._detector is not None:
+            _check_entity(self._detector.seen_, entity)
+        return SeriesStream(channels, self._detector, entity, rules=self._rules)
 
     def _push_frame(
         self, frame: Any, times: Sequence[Any] | None, entity: str | None
@@ -213,45 +203,45 @@ class StreamScorer:
         return answers
 
     def finish(self) -> list[Answer]:
-        """Final answers of all rows that still wait: no more of them come."""
+        """Final answers of all rows that still wait: no rows follow."""
         return [answer for series in self._series.values() for answer in series.finish()]
 
     def accept(self, number: int, entity: str | None = None) -> Alarm:
-        """Take an alarm of a series for normal: it is closed, and its rows are learned from."""
+        """Mark an alarm of a series as normal: it is closed, and its rows are learned from."""
         name = _name(entity)
         if name not in self._series:
-            known = listed([str(one) for one in self._series]) or "none"
+            known = listed(list(map(str, self._series))) or "none"
             raise InputError.of("entity", "must be one with rows", f"got {entity!r} of {known}")
         return self._series[name].accept(number)
 
     def state(self) -> State:
-        """All that is needed to go on: its size depends on the number of series, not of rows."""
-        arrays: dict[str, NDArray[Any]] = {}
-        facts: dict[str, Any] = {"settings": self._settings, "series": []}
-        for number, series in enumerate(self._series.values()):
-            state = series.state()
-            arrays |= {f"{number}/{name}": array for name, array in state.arrays.items()}
-            facts["series"].append(state.facts)
-        facts["channels"] = None if self._channels is None else list(self._channels)
-        facts["detector"] = None if self._detector is None else type(self._detector).__name__
-        return State(arrays, facts)
+        """All that is needed to continue; its size grows with the series, not with the rows."""
+        states = [series.state() for series in self._series.values()]
+        facts = {
+            "settings": asdict(self._rules),
+            "series": [state.facts for state in states],
+            "channels": None if self._channels is None else list(self._channels),
+            "detector": None if self._detector is None else type(self._detector).__name__,
+        }
+        arrays = {str(number): state.arrays for number, state in enumerate(states)}
+        return State(join_names(arrays), facts)
 
     def copy(self) -> Self:
-        """A second scorer that goes on from here by itself, with the same detector."""
+        """A second scorer that continues from here, with the same detector."""
         # arrays of a state may be the very ones that the stream goes on to change
         return self._of_state(copy.deepcopy(self.state()), self._detector, {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to a file; ``restore`` goes on as if there had been no stop."""
+        """Write the state to a file; ``restore`` continues as if there had been no stop."""
         save_state(Path(path), self.state())
 
     @classmethod
     def restore(
         cls, path: str | os.PathLike[str], detector: BaseDetector | None = None, **options: Any
     ) -> Self:
-        """Go on where ``save`` was called, with the same detector.
+        """Continue where ``save`` was called, with the same detector.
 
-        ``options`` are those of the class, where they shall differ from what was saved.
+        ``options`` of the class replace those that were saved.
         """
         state = load_state(Path(path))
         with reading(Path(path)):
@@ -267,23 +257,31 @@ class StreamScorer:
         facts = state.facts
         channels = facts["channels"] if detector is None else None
         scorer = cls(detector, channels=channels, **facts["settings"] | options)
-        parts: list[dict[str, NDArray[Any]]] = [{} for _ in facts["series"]]
-        for key, array in state.arrays.items():
-            number, _, name = key.partition("/")
-            parts[int(number)][name] = array
-        rules, fill_limit = _rules(scorer._settings), scorer._settings["fill_limit"]
-        for arrays, own in zip(parts, facts["series"], strict=True):
-            series = SeriesStream.restore(
-                State(arrays, own), detector, rules=rules, fill_limit=fill_limit
-            )
+        parts = split_names(state.arrays)
+        for number, own in enumerate(facts["series"]):
+            saved = State(parts[str(number)], own)
+            series = SeriesStream.restore(saved, detector, rules=scorer._rules)
             scorer._series[series.entity] = series
             scorer._readers[series.entity] = RowReader(series.channels)
         return scorer
 
 
 def _name(entity: Any) -> str | None:
-    """What a series is called: people number machines as well."""
+    """The name of a series as text: people number machines as well."""
     return None if entity is None else str(entity)
+
+
+def _check_entity(seen: SeenInput, entity: str | None) -> None:
+    """Warn of an unseen entity; refuse rows that do not say which of several they are of."""
+    seen.warn_of_unseen_entities([entity])
+    known = seen.entities
+    if len(known) > 1 and entity is None:
+        raise InputError.of(
+            "entity",
+            f"must be named, for the detector was fitted on {len(known)} and each has a scale "
+            f"of its own",
+            f"known are {listed(list(known))}",
+        )
 
 
 def _check_detector(detector: BaseDetector | None, saved: str | None, channels: Any) -> None:
@@ -299,24 +297,3 @@ def _check_detector(detector: BaseDetector | None, saved: str | None, channels: 
             f"must have the channels {listed(list(map(str, channels)))}",
             f"got {listed(list(detector.channels_))}",
         )
-
-
-def _settings(
-    detector: BaseDetector | None,
-    close_after: int,
-    adapt_after: Any,
-    contamination: Any,
-    fill_limit: Any,
-) -> dict[str, Any]:
-    """The requested rate as JSON holds it; the detector's own where none was given."""
-    after = ADAPT_AFTER if detector is None else detector.adapt_after
-    rules = AlarmRules(close_after, after if adapt_after == "auto" else adapt_after, contamination)
-    settings = {**asdict(rules), "fill_limit": fill_limit}
-    if fill_limit is None:
-        settings["fill_limit"] = FILL_LIMIT if detector is None else detector.fill_limit
-    require_whole("fill_limit", settings["fill_limit"], least=0, most=MOST_ROWS)
-    return settings
-
-
-def _rules(settings: dict[str, Any]) -> AlarmRules:
-    return AlarmRules(settings["close_after"], settings["adapt_after"], settings["contamination"])

@@ -22,20 +22,17 @@ from subadjacent.data.times import Times
 from subadjacent.decision.alarms import Alarm
 from subadjacent.decision.evidence import Evidence
 from subadjacent.detectors.base import BaseDetector
-from subadjacent.errors import MOST_ROWS, InputError, require_whole
+from subadjacent.detectors.piecewise import joined_scores
+from subadjacent.errors import InputError
 from subadjacent.methods.method import State, join_names, split_names
 from subadjacent.streaming.answer import Answer, answers_of_state, answers_state
 from subadjacent.streaming.arrivals import NAMELESS, Arrivals, Counts
-from subadjacent.streaming.final_scores import joined_scores
 from subadjacent.streaming.fitted_parts import FittedParts
-from subadjacent.streaming.rules import ADAPT_AFTER, AlarmRules
+from subadjacent.streaming.rules import AlarmRules
 from subadjacent.streaming.series_assessor import ROWS_AT_ONCE, SeriesAssessor
 from subadjacent.streaming.span import Span
 
 Array = NDArray[np.float64]
-
-FILL_LIMIT = 10
-"""Missing rows in a gap that is filled without an alarm, without a detector."""
 
 
 class SeriesStream:
@@ -51,8 +48,6 @@ class SeriesStream:
         The name of the series.
     rules
         When alarms open and close. None: the detector's, else the defaults.
-    fill_limit
-        Missing rows in a gap that is filled without an alarm. None: the detector's, else 10.
     """
 
     def __init__(
@@ -62,23 +57,17 @@ class SeriesStream:
         entity: str | None = None,
         *,
         rules: AlarmRules | None = None,
-        fill_limit: int | None = None,
     ) -> None:
         self.channels = tuple(channels)
         self.entity = entity
         self._fitted = None if detector is None else FittedParts.of(detector, self.channels, entity)
-        if fill_limit is None:
-            fill_limit = FILL_LIMIT if detector is None else detector.fill_limit
-        require_whole("fill_limit", fill_limit, least=0, most=MOST_ROWS)
-        if rules is None:
-            after = ADAPT_AFTER if detector is None else detector.adapt_after
-            rules = AlarmRules(adapt_after=after)
-        self._arrivals = Arrivals(fill_limit, NAMELESS if entity is None else repr(entity))
+        rules = rules or AlarmRules.of(detector)
+        self._arrivals = Arrivals(rules.fill_limit, NAMELESS if entity is None else repr(entity))
         typical = np.zeros(len(self.channels)) if self._fitted is None else self._fitted.typical
         self._filler = ForwardFill(typical)
         self._waiting: deque[Answer] = deque()
         self._latest: Answer | None = None
-        self._assessor = SeriesAssessor(self.channels, entity, rules, fill_limit, self._fitted)
+        self._assessor = SeriesAssessor(self.channels, entity, rules, self._fitted)
 
     @property
     def rows(self) -> int:
@@ -106,7 +95,7 @@ class SeriesStream:
         return self._assessor.online.is_behind
 
     def catch_up(self) -> None:
-        """Learn now what the next row would have to wait for; its answer is the same."""
+        """Learn now, so that the next row need not wait for it; its answer is the same."""
         self._assessor.online.prepare()
 
     def learn(self) -> None:
@@ -233,8 +222,8 @@ class SeriesStream:
     def finish(self) -> list[Answer]:
         """Final answers of the rows that still wait; a row after this begins a new segment.
 
-        Alarms that are confirmed or withdrawn by it are told with the last of them; where these are
-        too few, the answer to the last row comes again.
+        Alarms that are confirmed or withdrawn by it are reported with the last of them; where these
+        are too few, the answer to the last row comes again.
         """
         final = None if self._fitted is None else self._fitted.final
         evidence = joined_scores([]) if final is None else final.finish()
@@ -246,8 +235,10 @@ class SeriesStream:
             again = replace(self._latest, final=True)
             answers += [again] * (len(alarms) - len(answers))
         first = len(answers) - len(alarms)
-        told = [replace(answers[first + place], alarm=one) for place, one in enumerate(alarms)]
-        return answers[:first] + told
+        changed = [
+            replace(answers[first + place], alarm=alarm) for place, alarm in enumerate(alarms)
+        ]
+        return answers[:first] + changed
 
     def state(self) -> State:
         """All that is needed to continue, of bounded size."""
@@ -278,7 +269,6 @@ class SeriesStream:
         detector: BaseDetector | None = None,
         *,
         rules: AlarmRules | None = None,
-        fill_limit: int | None = None,
     ) -> Self:
         """Continue a saved stream with the same detector and settings."""
         facts = state.facts
@@ -288,9 +278,7 @@ class SeriesStream:
                 "must be there for a stream that was saved with one, and only then",
                 f"got {detector}",
             )
-        stream = cls(
-            facts["channels"], detector, facts["entity"], rules=rules, fill_limit=fill_limit
-        )
+        stream = cls(facts["channels"], detector, facts["entity"], rules=rules)
         stream._continue(state)
         return stream
 

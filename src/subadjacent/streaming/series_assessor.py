@@ -56,8 +56,6 @@ class SeriesAssessor:
         Of the series.
     rules
         When alarms open and close.
-    fill_limit
-        Missing rows in a gap that is filled without an alarm.
     fitted
         The parts of a fitted detector; None without one.
     """
@@ -67,7 +65,6 @@ class SeriesAssessor:
         channels: Sequence[str],
         entity: str | None,
         rules: AlarmRules,
-        fill_limit: int,
         fitted: FittedParts | None = None,
     ) -> None:
         self._count, self._entity, self.rules = len(channels), entity, rules
@@ -88,7 +85,7 @@ class SeriesAssessor:
             self.final = FinalEvents(fitted.decision, entity, fitted.blur)
         self.alarms = AlarmStream(channels, entity, profiles, awaits_final=self.final is not None)
         self.silence = SilenceTracker(
-            self._count, fill_limit, None if profiles is None else profiles.each("max_run")
+            self._count, rules.fill_limit, None if profiles is None else profiles.each("max_run")
         )
         self.recent = RecentBuffer(self._count, self._rows_behind, keeps_ranges=fitted is None)
         self._pending = PendingChanges()
@@ -139,7 +136,7 @@ class SeriesAssessor:
         self._pending.final_events += [(event.last + self._wait, event) for event in events]
 
     def finish(self, evidence: Evidence, interval: float | None) -> list[Alarm]:
-        """Confirm and withdraw all that waits for rows that will not come."""
+        """Confirm or withdraw all alarms that wait for later rows: none will come."""
         told = list(self._pending.untold)
         if self.final is not None:
             self._expect(self.final.push(evidence) + self.final.end_segment())
@@ -163,7 +160,7 @@ class SeriesAssessor:
         interval
             Seconds from row to row, where known.
         final
-            The evidence that became final by these rows. Its events are told when all rows that
+            The evidence that became final by these rows. Its events are reported when all rows that
             they may depend on are due, so that answers do not depend on how rows are grouped.
         """
         count = len(span.starts)
@@ -192,7 +189,7 @@ class SeriesAssessor:
         return answers_to(
             span,
             evidence,
-            self._told(severity, silent),
+            self._reported(severity, silent),
             alarmed,
             alarms,
             first=row,
@@ -239,8 +236,8 @@ class SeriesAssessor:
         elif self.final is not None:
             self._pending.permanent += self.final.permanent()
 
-    def _told(self, severity: Array, silent: SilentRows) -> Array:
-        """Severities as answered: silence is told at the row where it is known."""
+    def _reported(self, severity: Array, silent: SilentRows) -> Array:
+        """Severities to report: silence counts at the row where it is detected."""
         if self.silence.all_speak:
             return severity
         lasting = silent.silent.any(axis=1) & ~silent.begins.any(axis=1)
@@ -249,7 +246,7 @@ class SeriesAssessor:
     def _alarms(
         self, changes: list[EventChange], row: int, count: int, interval: float | None
     ) -> dict[int, Alarm]:
-        """The alarm that each row tells of, by row: at most one a row, the others with the next."""
+        """The alarm that each row reports, by row: at most one a row, others with the next."""
         alarms: dict[int, Alarm] = {}
         waits = self._pending.final_events or self._pending.unconfirmed or self._pending.permanent
         if not (changes or self._pending.untold or waits):
@@ -292,17 +289,18 @@ class SeriesAssessor:
             kept = {number for _, number in self._pending.unconfirmed}
             changed += [self.alarms.withdraw(number) for _, number in waiting if number not in kept]
         # after all that may have confirmed them
-        for event in [one for one in self._pending.permanent if self._permanent_at(one) <= row]:
+        due = [event for event in self._pending.permanent if self._permanent_at(event) <= row]
+        for event in due:
             self._pending.permanent.remove(event)
             changed += self.alarms.note_permanent(event, self.recent, interval)
         return changed
 
     def _permanent_at(self, event: OngoingEvent) -> int:
-        """The row at which it is told that an event proved permanent."""
+        """The row at which a permanent event is reported."""
         return event.last + self._wait + ROWS_AFTER + 1
 
     def _may_confirm(self, number: int) -> bool:
-        """Whether an event of final evidence that is not told yet overlaps an alarm."""
+        """Whether an event of final evidence that is not reported yet overlaps an alarm."""
         assert self.final is not None
         alarm = self.alarms.find(number)
         ongoing = self.final.ongoing
@@ -310,7 +308,7 @@ class SeriesAssessor:
         return any(event.first <= alarm.last and alarm.first <= event.last for event in events)
 
     def _note(self, silent: SilentRows, starts: NDArray[np.bool_]) -> None:
-        """Have final evidence know which rows are silent, and where segments begin."""
+        """Pass silent rows and starts of segments on to final evidence."""
         assert self.final is not None
         self.final.add(np.asarray(silent.silent.any(axis=1)), starts)
         if not self.silence.all_speak:
@@ -336,7 +334,7 @@ class SeriesAssessor:
         return evidence if self.ranges is None else self.ranges.put(evidence, self.recent, row)
 
     def relearn(self, first_values: dict[int, float]) -> None:
-        """Start learning anew, because channels have their first value.
+        """Restart learning, because channels have their first value.
 
         In the rows before, they are taken to have had this value, as in a batch.
         """

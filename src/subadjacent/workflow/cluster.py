@@ -1,4 +1,4 @@
-"""A Ray cluster to work on: connect to it, and spread items over its workers.
+"""A Ray cluster: connect to it, and spread items over its workers.
 
 The cluster is the one that ``RAY_ADDRESS`` names or that the caller is connected to already, else
 one of this machine alone, which lasts as long as the work does.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from subadjacent.errors import InputError, MissingPackage, SubAdjacentError
+from subadjacent.errors import InputError, SubAdjacentError, needs
 from subadjacent.runtime import cores
 
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ CONNECT_SECONDS = 10.0
 """How long to wait for the first answer of a cluster that was named."""
 
 RAY_SETTINGS = {
-    # nothing is sent to those who write Ray
+    # no usage statistics are sent
     "RAY_USAGE_STATS_ENABLED": "0",
     # the devices that a task sees are those of its machine, whatever was requested
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
@@ -62,12 +62,8 @@ def connected(workers: int | None = None) -> Iterator[int]:
     """
     # some of it is read when Ray is imported
     os.environ.update({name: os.environ.get(name, value) for name, value in RAY_SETTINGS.items()})
-    try:
+    with needs("work on a cluster"):
         import ray
-    except ModuleNotFoundError as error:
-        raise MissingPackage(
-            "work on a cluster needs ray, which is not installed: pip install 'subadjacent[ray]'"
-        ) from error
     if ray.is_initialized():
         yield count_workers()
         return
@@ -105,7 +101,7 @@ def as_ready(
     Parameters
     ----------
     function, items
-        What to do, and with what.
+        The function, and its arguments.
     accelerated
         Whether a task takes a GPU for itself, where the cluster has any.
 
@@ -141,7 +137,7 @@ def _finished_tasks(
             (reference, *_), _ = ray.wait(list(running))
             yield running.pop(reference), reference
     finally:
-        # nobody will ask for these results any more
+        # these results are not needed any more
         for reference in running:
             ray.cancel(reference)
 

@@ -21,7 +21,7 @@ from subadjacent.errors import InputError
 from subadjacent.runtime import Map, Progress, Watch, ignore, over_processes
 from subadjacent.workflow.packs import Pack, lay_out, read_pieces
 from subadjacent.workflow.report import warn_of_misfits
-from subadjacent.workflow.score import CHUNK_ROWS, scored, unseen_entities, warn_of_unseen
+from subadjacent.workflow.score import CHUNK_ROWS, scored, warn_of_unseen
 from subadjacent.workflow.tables import scores_table
 from subadjacent.workflow.writing import check_folder, whole_file, write_table
 
@@ -136,12 +136,12 @@ def score_pack(task: ScoreTask) -> ScoresFile:
         len(table),
         int(table["anomalous"].sum()),
         tuple(result.misfits),
-        tuple(unseen_entities(result.entities, detector)),
+        tuple(detector.seen_.unseen(result.entities)),
     )
 
 
 def _clear(output: Path) -> None:
-    """Delete what an unfinished run left: nothing of it is used."""
+    """Delete all files of an unfinished run: none of them is used."""
     for left in output.iterdir() if output.is_dir() else ():
         shutil.rmtree(left) if left.is_dir() else left.unlink()
 

@@ -45,7 +45,7 @@ class Pack:
     number
         Its place among all packs.
     entities
-        How many there are.
+        Number of entities.
     files
         Pieces, in the order of their rows, or files that are an entity each.
     laid_out

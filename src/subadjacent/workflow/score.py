@@ -53,7 +53,7 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
     """
     result = scored(detector, rows.chunks(CHUNK_ROWS, labels="take"), rows.count, watch)
     warn_of_misfits(result.misfits)
-    unseen = unseen_entities(result.entities, detector)
+    unseen = detector.seen_.unseen(result.entities)
     # each entity was assessed by itself, and only the first unseen one was logged on the way
     if len(unseen) > 1 and can_score_in_parts(detector):
         warn_of_unseen(unseen)
@@ -93,12 +93,12 @@ def _score_in_parts(
         kept.append(FileRows(keys_of(chunk.frame), chunk.labels))
         for name, places, frame in by_entity(chunk.frame):
             if name not in entities:
-                entities[name] = _EntityScores(PiecewiseScorer(detector, least=MIN_ROWS))
+                entities[name] = _EntityScores(detector)
             entities[name].push(frame, done + places)
         done += len(chunk)
         watch(Progress("scoring", done, max(total, done), "rows"))
     judged = ScoreColumns(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
-    short = {name: entity for name, entity in entities.items() if entity.is_short}
+    short = {name: entity for name, entity in entities.items() if entity.scorer.waiting is not None}
     fits = _score_short(detector, short, judged)
     for name, entity in entities.items():
         if name not in short:
@@ -115,47 +115,29 @@ def _score_in_parts(
 
 
 class _EntityScores:
-    """One entity's scores so far, its unscored rows, and their places among all rows."""
+    """One entity's scores so far, and the places of its rows among all rows."""
 
-    def __init__(self, scorer: PiecewiseScorer) -> None:
-        self._scorer = scorer
+    def __init__(self, detector: BaseDetector) -> None:
+        self.scorer = PiecewiseScorer(detector, least=MIN_ROWS)
         self._scores: list[Evidence] = []
         self._places: list[NDArray[np.intp]] = []
-        self._waiting: list[pl.DataFrame] = []
-        self.is_short = True  # none of its rows were assessed yet
 
     @property
     def places(self) -> NDArray[np.intp]:
         """Where its rows stand among all rows."""
         return np.concatenate(self._places)
 
-    @property
-    def waiting(self) -> pl.DataFrame:
-        """Its rows that were not assessed yet."""
-        import polars as pl
-
-        return pl.concat(self._waiting)
-
     def push(self, rows: pl.DataFrame, places: NDArray[np.intp]) -> None:
-        """Take the next rows; they wait until there are enough of them to be assessed."""
+        """Take the next rows."""
         self._places.append(places)
-        self._waiting.append(rows)
-        if sum(map(len, self._waiting)) >= MIN_ROWS:
-            self._pass_on()
+        self._scores.append(self.scorer.push(rows))
 
     def judge(self, detector: BaseDetector, name: str | None) -> RowDecisions:
         """Score the rows that are left, and decide on all."""
-        if self._waiting:
-            self._pass_on()
-        scorer = self._scorer
+        scorer = self.scorer
         evidence = joined_scores([*self._scores, scorer.finish()])
         segments = list(pairwise([*scorer.starts, len(evidence.score)]))
         return detector.judge(evidence, name, segments, scorer.silent)
-
-    def _pass_on(self) -> None:
-        self._scores.append(self._scorer.push(self.waiting))
-        self._waiting.clear()
-        self.is_short = False
 
 
 def _score_short(
@@ -170,7 +152,7 @@ def _score_short(
     fits: dict[str | None, bool] = {}
     rows = {name: len(entity.places) for name, entity in entities.items()}
     for batch in group(rows, CHUNK_ROWS):
-        assessment = detector.assess(pl.concat([entities[name].waiting for name in batch]))
+        assessment = detector.assess(pl.concat([entities[name].scorer.waiting for name in batch]))
         for name, judgement in zip(batch, assessment.judgements, strict=True):
             _put(judged, entities[name].places, judgement)
             fits[name] = judgement.fits
@@ -192,9 +174,3 @@ def warn_of_unseen(unseen: list[str]) -> None:
         "entity was" if len(unseen) == 1 else "entities in all were",
         listed(unseen),
     )
-
-
-def unseen_entities(entities: Iterable[str | None], detector: BaseDetector) -> list[str]:
-    """The entities that were not seen in fitting, where a detector tells entities apart."""
-    named = {name for name in entities if name}
-    return sorted(named.difference(detector.entities_)) if detector.entities_ else []

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subadjacent.data.documents import as_json
 from subadjacent.data.files import ENTITY, TIME
 from subadjacent.detectors.alarms import COLUMN_TYPES, alarm_columns
 
@@ -108,7 +107,7 @@ def alarm_table(alarms: Sequence[Alarm], *, with_entity: bool = False) -> pl.Dat
 
     columns = alarm_columns(alarms)
     for name in ("start", "end", "peak"):
-        columns[name] = [str(_as_json(place)) for place in columns[name]]
+        columns[name] = [str(as_json(place)) for place in columns[name]]
     columns["severity"] = [round(severity, 3) for severity in columns["severity"]]
     table = pl.DataFrame(columns, schema={name: kind or str for name, kind in COLUMN_TYPES.items()})
     with_entity |= any(alarm.entity for alarm in alarms)
@@ -123,22 +122,3 @@ def alarm_record(alarm: Alarm, misfits: Sequence[str | None] = ()) -> dict[str, 
     derived = {"duration": alarm.duration, "fits": alarm.entity not in misfits}
     record: dict[str, Any] = as_json(asdict(alarm) | derived)
     return record
-
-
-def as_json(document: Any) -> Any:
-    """A copy with JSON types alone: null for numbers that are not finite, times as text."""
-    if isinstance(document, dict):
-        return {str(name): as_json(value) for name, value in document.items()}
-    if isinstance(document, list | tuple):
-        return [as_json(value) for value in document]
-    return _as_json(document)
-
-
-def _as_json(value: Any) -> Any:
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if isinstance(value, str | int | None) else str(value)

@@ -303,7 +303,7 @@ def test_a_bad_parquet_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
         ({"time": [True], "a": [1.0]}, "must have times such as"),
         ({"time": ["never"], "a": [1.0]}, "row 1, column 'time'"),
         ({"time": [1, None], "a": [1.0, 2.0]}, "row 2, column 'time'"),
-        ({"a": pl.Series([], dtype=pl.Float64)}, "it has columns and nothing else"),
+        ({"a": pl.Series([], dtype=pl.Float64)}, "it has a header and nothing else"),
         ({"item_id": [[1]], "a": [1.0]}, "plain values in column 'item_id'"),
         ({"label": [[1]], "a": [1.0]}, "plain values in column 'label'"),
     ]

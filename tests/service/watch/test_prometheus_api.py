@@ -134,7 +134,7 @@ def test_a_bad_answer_is_told_and_told_apart() -> None:
         ((503, b"busy"), "server", "HTTP status 503"),
         ((400, b'{"status":"error","error":"bad\\nquery"}'), "refused", "bad query"),
         ((503, b'{"status":"error","error":"overloaded"}'), "server", "overloaded"),
-        (bad(resultType="vector"), "answer", "values over time were asked for; it has a vector"),
+        (bad(resultType="vector"), "answer", "values over time were requested; it has a vector"),
         (bad(result=None), "answer", "it is malformed"),
         (bad(result=[[]]), "answer", "it is malformed"),
         (series(values=[[11, "1"]]), "answer", "a value at 11, which was not requested"),

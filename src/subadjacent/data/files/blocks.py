@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import time
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -50,7 +52,7 @@ class Block:
     marks: Marks = POINTS
 
     def place(self, row: int) -> str:
-        """Where a row of the frame is, as messages say it."""
+        """The place of a row of the frame in the file, for messages."""
         return f"{self.file}, {self.unit} {self.rows[row]}"
 
     def without(self, words: Sequence[str]) -> Block:
@@ -132,28 +134,41 @@ class Block:
         return labels.to_numpy()
 
 
-class Source(Protocol):
-    """One file of a table; ``name`` is its name in messages."""
+class Source(ABC):
+    """One file of a table; ``name`` is its name in messages.
 
-    name: str
+    ``notes`` say what was found out about it; ``unnamed`` are columns that its header leaves empty.
+    """
+
     columns: tuple[str, ...]
-    unnamed: frozenset[str]
     schema: dict[str, Any]
-    notes: tuple[str, ...]
-    has_header: bool
+    unnamed: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    has_header = True
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name = path, name
+
+    @classmethod
+    @abstractmethod
+    def accepts(cls, path: Path) -> bool:
+        """Whether a file may be of this format."""
 
     @property
+    @abstractmethod
     def length(self) -> int:
         """About how many rows there are."""
-        ...
 
-    def sample(self, rows: int) -> Block:
-        """The first rows; refuses a file that has none."""
-        ...
-
+    @abstractmethod
     def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
         """All rows in order, at most ``rows`` at a time."""
-        ...
+
+    def sample(self, rows: int) -> Block:
+        """The first rows, without columns of nested values; refuses a file that has none."""
+        flat = tuple(name for name, dtype in self.schema.items() if not dtype.is_nested())
+        for block in self.blocks(rows, flat):
+            return block
+        raise InputError(f"{self.name} must have rows of data; it has a header and nothing else")
 
 
 class TimeOrder:

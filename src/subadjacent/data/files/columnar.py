@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 
 import polars as pl
 
-from subadjacent.data.files.blocks import Block
+from subadjacent.data.files.blocks import Block, Source
 from subadjacent.errors import InputError
 
 
@@ -40,31 +40,26 @@ FORMATS = (
 MARKS = tuple(kind.mark for kind in FORMATS)
 
 
-class ColumnarFile:
-    """One file of a binary format; ``name`` is its name in messages."""
-
-    has_header = True
+class ColumnarFile(Source):
+    """One file of a binary format."""
 
     def __init__(self, path: Path, name: str) -> None:
-        self.path, self.name, self.kind = path, name, _formats(path)[0]
-        self.notes: tuple[str, ...] = ()
-        self.unnamed: frozenset[str] = frozenset()
+        super().__init__(path, name)
+        self.kind = _formats(path)[0]
         _check_whole(path, name, self.kind)
-        schema, self.length = DECODER.request(name, path, self.kind.scan)
-        self.schema: dict[str, Any] = dict(schema)
+        schema, self._length = DECODER.request(name, path, self.kind.scan)
+        self.schema = dict(schema)
         self.columns = tuple(self.schema)
 
-    @staticmethod
-    def accepts(path: Path) -> bool:
+    @classmethod
+    def accepts(cls, path: Path) -> bool:
         """Whether a file is of one of these formats."""
         return bool(_formats(path))
 
-    def sample(self, rows: int) -> Block:
-        """The first rows; refuses a file that has none."""
-        flat = tuple(name for name, dtype in self.schema.items() if not dtype.is_nested())
-        for block in self.blocks(rows, flat):
-            return block
-        raise InputError(f"{self.name} must have rows of data; it has columns and nothing else")
+    @property
+    def length(self) -> int:
+        """The number of rows."""
+        return int(self._length)
 
     def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
         """All rows in order, at most ``rows`` at a time."""

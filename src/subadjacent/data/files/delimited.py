@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import polars as pl
 
-from subadjacent.data.files.blocks import Block
+from subadjacent.data.files.blocks import Block, Source
 from subadjacent.data.files.cells import show
 from subadjacent.data.files.columnar import FORMATS
 from subadjacent.data.files.opening import (
@@ -30,24 +30,24 @@ JSON_ROWS = re.compile(r'\s*(\[\s*)?\{\s*("[^"\n]*"\s*:|\})')
 """How rows as JSON begin, one a line or in an array: no CSV has a name in a brace and a colon."""
 
 
-class Delimited:
-    """One text file of a table; ``name`` is what messages call it.
+class Delimited(Source):
+    """One text file of a table.
 
     Encoding and layout are found in the first lines, and described in ``notes``.
     """
 
     def __init__(self, path: Path, name: str) -> None:
-        self.path, self.name = path, name
+        super().__init__(path, name)
         head, self.encoding, notes = self._read_head()
         self.layout = layout = find_layout(head, name)
         self.columns, self.unnamed = layout.columns, layout.unnamed
-        self.schema: dict[str, Any] = dict.fromkeys(layout.columns, pl.String())
+        self.schema = dict.fromkeys(layout.columns, pl.String())
         self.has_header = layout.has_header
         self.notes = (*notes, *layout.notes)
 
-    @staticmethod
-    def accepts(_path: Path) -> bool:
-        """Whether a file may be text: what is not is refused when it is read."""
+    @classmethod
+    def accepts(cls, path: Path) -> bool:  # noqa: ARG003 — any
+        """Any file may be text: one that is not is refused when it is read."""
         return True
 
     @property
@@ -56,12 +56,6 @@ class Delimited:
         with self._open() as file:
             lines = sum(1 for _ in file)
         return max(lines - self.layout.first_line + 1, 0)
-
-    def sample(self, rows: int) -> Block:
-        """The first rows; refuses a file that has none."""
-        for block in self.blocks(rows, self.columns):
-            return block
-        raise InputError(f"{self.name} must have rows of data; it has a header and nothing else")
 
     def blocks(self, rows: int, columns: tuple[str, ...]) -> Iterator[Block]:
         """All rows in order, at most ``rows`` at a time."""

@@ -24,7 +24,7 @@ from subadjacent.errors import DataNotFound, InputError, SubAdjacentError
 
 STANDARD_INPUT = "-"
 
-SOURCES: tuple[type[ColumnarFile | Delimited], ...] = (ColumnarFile, Delimited)
+SOURCES: tuple[type[Source], ...] = (ColumnarFile, Delimited)
 """Readers of formats: the first that accepts a file reads it. The last takes all text."""
 
 MAX_COPIED_BYTES = 1 << 34

@@ -1,4 +1,4 @@
-// Which model judges the chosen series: those that have its channels, or what it learns itself.
+// The model that assesses the chosen series: one of its channels, or none, which learns from rows alone.
 
 import {get, send, seriesPath} from "./api.js";
 import {byId, make} from "./dom.js";

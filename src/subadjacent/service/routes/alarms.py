@@ -15,7 +15,7 @@ from subadjacent.service.routes import Registry, SeriesFilter
 from subadjacent.service.schemas import Acknowledge, AlarmList, AlarmRecord, Key
 
 DEFAULT_LIMIT = 100
-"""Alarms where nobody says how many."""
+"""Alarms in a list, unless a request says how many."""
 
 router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 
@@ -24,8 +24,12 @@ router = APIRouter(prefix="/api/alarms", tags=["alarms"], responses=PROBLEMS)
 async def list_alarms(
     registry: Registry,
     series: SeriesFilter = None,
-    state: Annotated[Literal["open", "closed", "all"], Query(description="Which of them.")] = "all",
-    limit: Annotated[int, Query(ge=1, le=1_000, description="Alarms at most.")] = DEFAULT_LIMIT,
+    state: Annotated[
+        Literal["open", "closed", "all"], Query(description="State of the alarms.")
+    ] = "all",
+    limit: Annotated[
+        int, Query(ge=1, le=1_000, description="The most alarms to list.")
+    ] = DEFAULT_LIMIT,
     before: Annotated[
         int | None, Query(ge=1, le=2**62, description="The `id` of an alarm, to page on.")
     ] = None,
@@ -38,17 +42,17 @@ async def list_alarms(
 
 @router.get("/{key}", response_model=AlarmRecord)
 async def get_alarm(registry: Registry, key: Key) -> Response:
-    """One alarm, and why."""
+    """One alarm, and its causes."""
     return JSONResponse(await registry.read(partial(find_alarm, key=key)))
 
 
 @router.post("/{key}/acknowledge", response_model=AlarmRecord)
 async def acknowledge(registry: Registry, key: Key, wanted: Acknowledge | None = None) -> Response:
-    """Say that somebody has seen it."""
+    """Mark an alarm as seen, with a note."""
     return JSONResponse(await registry.acknowledge(key, "" if wanted is None else wanted.note))
 
 
 @router.post("/{key}/normal", response_model=AlarmRecord)
 async def mark_normal(registry: Registry, key: Key) -> Response:
-    """Say that it was none; the series learns from it."""
+    """Mark an alarm as normal: the series learns from its rows."""
     return JSONResponse(await registry.mark_normal(key))

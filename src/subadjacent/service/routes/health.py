@@ -32,7 +32,7 @@ async def metrics(request: Request) -> Response:
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=Health, responses={503: PROBLEMS[503]})
 async def ready(registry: Registry) -> Response:
-    """Rows can be taken."""
+    """Rows can be accepted."""
     if not registry.writer.is_alive:
         raise Refusal(503, "the service is starting or stopping: try again in a moment")
     return JSONResponse({"status": "ok"})

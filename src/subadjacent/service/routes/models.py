@@ -47,7 +47,7 @@ FILE_BODY: dict[str, Any] = {
 }
 
 FILE_SCORING = asyncio.Semaphore(1)
-"""Files that are scored: each may take a core for seconds."""
+"""Files that are scored at a time: each may take a core for seconds."""
 
 
 @router.get("/models", response_model=ModelList)
@@ -68,7 +68,7 @@ async def fit_model(
     jobs: RunningJobs,
     name: ModelName,
     share: Annotated[
-        float, Query(gt=0, le=1, description="Of the rows, the first, that it is fitted on.")
+        float, Query(gt=0, le=1, description="Share of the rows, from the first on, to fit on.")
     ] = 0.5,
 ) -> Response:
     """Fit a model on a file in the background.
@@ -99,13 +99,13 @@ async def fit_model(
 
 @router.get("/jobs/{key}", response_model=JobRecord)
 async def get_job(jobs: RunningJobs, key: Key) -> Response:
-    """How far a fit has come."""
+    """The state of a fit."""
     return JSONResponse(jobs.find(key))
 
 
 @router.post("/score", response_model=ScoresRecord, openapi_extra={"requestBody": ROWS_BODY})
 async def score(request: Request, registry: Registry, model: ModelName) -> Response:
-    """Score rows in one go, with look-ahead: nothing of them is kept."""
+    """Score rows at once, with look-ahead; nothing is stored."""
     known = registry.models.find(model)
     batch = await read_batch(request, registry, registry.settings.limits.scored_rows)
     async with FILE_SCORING:

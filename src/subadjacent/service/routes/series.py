@@ -40,7 +40,7 @@ MAX_HISTORY, MAX_POINTS = 100_000, 20_000
 
 LONGEST_MUTE = 366 * DAY
 INLINE_BYTES = 64_000
-"""A JSON body up to here is read where it comes in: handing it to a thread would cost more."""
+"""Bytes up to which a JSON body is read in the event loop: a thread would cost more."""
 
 ROWS_BODY: dict[str, Any] = {
     "required": True,
@@ -79,7 +79,7 @@ async def get_series(registry: Registry, name: SeriesName) -> Response:
 
 @router.delete("/{name}", status_code=204)
 async def delete_series(registry: Registry, name: SeriesName) -> Response:
-    """Forget a series with its rows and alarms."""
+    """Delete a series with its rows and alarms."""
     await registry.delete(name)
     return Response(status_code=204)
 
@@ -92,8 +92,8 @@ async def delete_series(registry: Registry, name: SeriesName) -> Response:
 async def push_rows(request: Request, registry: Registry, name: SeriesName) -> Response:
     """Push rows of a series; a new name is a new series.
 
-    The answer comes when the rows are on disk. All rows of a request are taken, or none; late
-    and duplicate ones are counted and left out.
+    The answer comes when the rows are on disk. All rows of a request are accepted, or none; late
+    and duplicate ones are counted and dropped.
     """
     limits = registry.settings.limits
     batch = await read_batch(request, registry, limits.rows)
@@ -108,14 +108,11 @@ async def get_history(
     registry: Registry,
     name: SeriesName,
     before: Annotated[
-        int | None, Query(ge=0, le=2**62, description="A row's number; by default the newest.")
+        int | None,
+        Query(ge=0, le=2**62, description="Rows before this row number; by default the newest."),
     ] = None,
-    limit: Annotated[
-        int, Query(ge=1, le=MAX_HISTORY, description="Rows that are looked at.")
-    ] = 2_000,
-    points: Annotated[
-        int, Query(ge=10, le=MAX_POINTS, description="Rows that are sent, about.")
-    ] = 2_000,
+    limit: Annotated[int, Query(ge=1, le=MAX_HISTORY, description="Rows to read.")] = 2_000,
+    points: Annotated[int, Query(ge=10, le=MAX_POINTS, description="Rows to send, about.")] = 2_000,
 ) -> Response:
     """The newest rows before row ``before``, thinned so that no peak is lost."""
     series = registry.find(name)
@@ -134,7 +131,7 @@ async def get_history(
 
 @router.post("/{name}/mute", response_model=SeriesRecord)
 async def mute(registry: Registry, name: SeriesName, wanted: Mute) -> Response:
-    """Do not tell of alarms of a series for a while; ``{"for": null}`` ends that."""
+    """Mute the alarms of a series for a while; ``{"for": null}`` ends that."""
     seconds = None if wanted.length is None else duration(wanted.length, name="for")
     if seconds is not None and seconds > LONGEST_MUTE:
         raise InputError.of("for", "must be a year at most", f"got {wanted.length!r}")
@@ -143,7 +140,7 @@ async def mute(registry: Registry, name: SeriesName, wanted: Mute) -> Response:
 
 @router.put("/{name}/model", response_model=SeriesRecord)
 async def switch_model(registry: Registry, name: SeriesName, wanted: Switch) -> Response:
-    """Judge a series by another model, or by what it learns alone."""
+    """Assess a series with another model, or by what it learns from its rows alone."""
     return JSONResponse(await registry.switch(name, wanted.model))
 
 

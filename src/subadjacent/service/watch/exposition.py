@@ -15,7 +15,7 @@ SECONDS = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300)
 """Bounds of the histogram of the time to read and score new rows."""
 
 REASONS = ("unreachable", "timeout", "refused", "server", "answer", "internal")
-"""Why a turn may fail: kinds of ``ReadFailure``, and a failure of the service."""
+"""Why a poll may fail: kinds of ``ReadFailure``, and a failure of the service."""
 
 
 class PollerHealth:
@@ -49,7 +49,7 @@ class PollerHealth:
         )
 
     def report_answer(self, poller: Poller, now: int, rows: int, seconds: float) -> None:
-        """Count a turn that went well, and its rows."""
+        """Record a successful poll and its rows."""
         name = poller.query.name
         self._start_counters(name)
         self.up.labels(name).set(1)
@@ -70,6 +70,6 @@ class PollerHealth:
         self.step.labels(query.name).set(query.step / MILLISECONDS)
 
     def _start_counters(self, name: str) -> None:
-        """Count from zero: of a counter that begins with one, a server sees no rise."""
+        """Begin all counters at zero: a server sees no rise in one that begins with 1."""
         for reason in REASONS:
             self.failures.labels(name, reason)

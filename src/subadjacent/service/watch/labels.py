@@ -1,4 +1,4 @@
-"""From label sets to series: each its own, or those that share labels as channels of one."""
+"""Label sets → series: one for each, or one for those that share labels, as its channels."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def describe(labels: Labels, query: str) -> str:
     if not name.isprintable() or SLASH in text or len(name) > MAX_NAME_LENGTH:
         # series that look alike as shown differ by this
         digest = blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
-        shown = "".join(one if one.isprintable() else "?" for one in name)
+        shown = "".join(letter if letter.isprintable() else "?" for letter in name)
         return f"{shown[: MAX_NAME_LENGTH - len(digest) - 2].strip()} #{digest}"
     return name
 

@@ -180,7 +180,7 @@ class Poller:
     async def catch_up(self, now: int) -> None:
         """Push every row up to now; resume or learn the series first if needed."""
         end = self._last_tick(now)
-        # far ahead or behind: a clock was corrected
+        # far ahead or behind where a clock was corrected
         if self.clock is None or abs(end - self.clock) > self.query.history:
             await self._resume_or_learn(end)
         assert self.clock is not None

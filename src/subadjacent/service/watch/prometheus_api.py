@@ -27,7 +27,7 @@ Table = dict[Labels, Array]
 """Values of every label set, (T,) each; NaN where there is none."""
 
 LARGEST_ANSWER = 256 * 2**20
-"""Bytes of an answer that are read; more than any requested answer should have."""
+"""Bytes of an answer that are read, more than any should have."""
 
 LONGEST_REASON = 300
 """Characters that are shown of what a server says is wrong."""
@@ -37,8 +37,8 @@ class ReadFailure(Exception):  # noqa: N818 — reads as a fact
     """The server gave no usable answer. ``kind`` is one of few words, to be counted by.
 
     ``unreachable``: no connection, or it broke. ``timeout``: none in time. ``refused``: the server
-    says that the question is wrong, or not allowed. ``server``: it says that it failed itself.
-    ``answer``: what came is not what the interface promises.
+    says that the query is wrong, or not allowed. ``server``: it says that it failed itself.
+    ``answer``: the answer is not of the form that the interface promises.
     """
 
     def __init__(self, kind: str, text: str) -> None:
@@ -47,13 +47,13 @@ class ReadFailure(Exception):  # noqa: N818 — reads as a fact
 
 
 class PrometheusAPI:
-    """Asks one server, until it is closed."""
+    """A client of one Prometheus server."""
 
     def __init__(self, settings: WatchSettings) -> None:
         self._url = f"{settings.prometheus}/api/v1/query_range"
         self._settings = settings
         self._seconds = settings.timeout / MILLISECONDS
-        # one question at a time for every query, and never a connection that waits for ever
+        # one request at a time for every query, none of which waits for ever
         self._client = httpx2.AsyncClient(timeout=self._seconds)
 
     async def aclose(self) -> None:
@@ -90,7 +90,7 @@ class PrometheusAPI:
         return answer.status_code, bytes(body)
 
     def _login(self) -> tuple[dict[str, str], httpx2.BasicAuth | None]:
-        # read for every question: tokens of clusters are replaced every hour
+        # read for every request: tokens of clusters are replaced every hour
         settings = self._settings
         if settings.token_file is not None:
             return {"Authorization": f"Bearer {read_secret(settings.token_file)}"}, None
@@ -126,7 +126,7 @@ def parse_table(data: Any, first: int, last: int, step: int) -> Table:
     size = len(range(first, last + 1, step))
     try:
         if data["resultType"] != "matrix":
-            raise ValueError(f"values over time were asked for; it has a {data['resultType']}")
+            raise ValueError(f"values over time were requested; it has a {data['resultType']}")
         table: Table = {}
         for series in data["result"]:
             labels = tuple(sorted((str(k), str(v)) for k, v in series["metric"].items()))

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from subadjacent.data.clock import duration
+from subadjacent.data.documents import read_toml
 from subadjacent.errors import InputError
 from subadjacent.service.settings import (
     Limits,
@@ -26,7 +27,6 @@ from subadjacent.service.settings import (
     Settings,
     Webhook,
     first_fault,
-    read_toml,
 )
 from subadjacent.streaming.rules import AlarmRules
 
@@ -159,9 +159,9 @@ def read_settings(
     if not isinstance(queries, dict) or not all(isinstance(q, dict) for q in queries.values()):
         raise InputError(f"{where}queries must be tables such as [queries.load]")
     shared = {name: found.pop(name) for name in INHERITED if name in found}
-    asked = {name: given.pop(name) for name in (*INHERITED, "groupby") if name in given}
-    every = [{"name": name} | shared | query | asked for name, query in queries.items()]
-    every += [{"name": expr, "expr": expr} | shared | asked for expr in exprs]
+    overrides = {name: given.pop(name) for name in (*INHERITED, "groupby") if name in given}
+    every = [{"name": name} | shared | query | overrides for name, query in queries.items()]
+    every += [{"name": expr, "expr": expr} | shared | overrides for expr in exprs]
     if not every:
         raise InputError(
             f"{where}queries must have at least one entry: add --query, or [queries.NAME]"
