@@ -2,6 +2,8 @@
 
     python benchmarks/planted.py --quick --jobs 2
     python benchmarks/planted.py --seeds 0-9 --jobs 2 --out benchmarks/reports/planted.csv
+    python benchmarks/planted.py --seeds 0-4 --kept-back --jobs 2 \
+        --out benchmarks/reports/planted_kept_back.csv
 
 One departure of each kind is planted into each background (reproduce/cases/planted.py); the default
 is fitted on the rows before. Of its alarms, the one that shares most rows with the departure is
@@ -161,7 +163,7 @@ def compared(
         right_kind=int(best.kind in NAMES[case.kind]),
         right_direction=int(direction(best, rows.channels) == case.direction),
         exact=int(is_exact(case, best, rows)),
-        rows_late=int(best.first) - case.first,
+        rows_late=max(best.first - case.visible, 0) + min(best.first - case.first, 0),
         severity=round(float(best.severity), 2),
         rules="; ".join(dict.fromkeys(one.rule for one in broken)),
         sentence=best.sentence,
@@ -177,11 +179,13 @@ def shared(case: PlantedCase, alarm: Any) -> int:
 def direction(alarm: Any, channels: Sequence[str]) -> int:
     """Up or down, as the sentence says; else as its numbers say."""
     try:
-        said = parse(alarm.sentence, channels).claims[0].direction
+        said = parse(alarm.sentence, channels).claims[0]
     except UnknownWordsError:
-        said = 0
-    if said or not alarm.causes:
-        return said
+        return 0
+    if said.direction or not alarm.causes:
+        return said.direction
+    if said.before is not None and said.value is not None:
+        return int(np.sign(said.value.value - said.before.value))
     cause = alarm.causes[0]
     return int(np.sign(np.nan_to_num(cause.seen - cause.expected)))
 
@@ -194,6 +198,17 @@ def is_exact(case: PlantedCase, alarm: Any, rows: Rows) -> bool:
         return False
     value = rows.event(case.channel, row, row)[0]
     return bool(np.isclose(value, cause.seen, rtol=1e-5, equal_nan=True))
+
+
+def read_report(path: Path) -> list[Judged]:
+    """The rows of a report."""
+    kinds = {name: type(value) for name, value in Judged._field_defaults.items()}
+    kinds |= {"kind": str, "background": str, "channel": str, "size": float}
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            Judged(**{name: kinds.get(name, int)(cell) for name, cell in row.items()})
+            for row in csv.DictReader(file)
+        ]
 
 
 def percent(values: Sequence[int]) -> str:

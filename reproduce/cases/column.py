@@ -12,6 +12,9 @@ import numpy as np
 
 from subadjacent.data.plant import Floats
 
+LATEST_CYCLES = 6
+"""Cycles that are the recent past of a channel."""
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -45,6 +48,24 @@ class Column:
         left = (self.values - self.regular)[: self.fitted]
         low, high = np.quantile(left, [0.16, 0.84])
         return float(max((high - low) / 2, 10.0**-self.decimals))
+
+    def of_latest_cycles(self, span: slice) -> Floats:
+        """The median at the same time of the latest cycles before some rows."""
+        rows = np.arange(span.start, span.stop)
+        away = self.cycle * -(-(rows - span.start + 1) // self.cycle)
+        earlier = [
+            self.values[rows - away - back * self.cycle] for back in np.arange(LATEST_CYCLES)
+        ]
+        return np.asarray(np.median(earlier, axis=0))
+
+    @cached_property
+    def noise_of_cycles(self) -> float:
+        """Deviation of training values from the same time of the latest cycles before them."""
+        begins = np.arange(LATEST_CYCLES * self.cycle, self.fitted - self.cycle, self.cycle)
+        cycles = [slice(begin, begin + self.cycle) for begin in begins]
+        left = [self.values[cycle] - self.of_latest_cycles(cycle) for cycle in cycles]
+        low, high = np.quantile(left, [0.16, 0.84]) if left else (0.0, 0.0)
+        return float(high - low) / 2
 
     @property
     def range(self) -> float:

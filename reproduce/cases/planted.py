@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from reproduce.cases.backgrounds import BACKGROUNDS, KEPT_BACK_BACKGROUNDS, Background
-from reproduce.cases.column import Column
+from reproduce.cases.column import Column, local_level
 from reproduce.cases.drawing import Span, plateau
 from subadjacent.data.plant import Floats
 from subadjacent.errors import InputError
@@ -26,6 +26,7 @@ FIRST_KEPT_BACK_SEED = 1_000
 SIZES, SHARES = (8.0, 14.0), (0.5, 0.9)  # of moves: in deviations of the noise; of the value range
 SPIKE_ROWS, EVENT_ROWS, SHIFT_ROWS = (1, 3), (40, 150), (250, 400)  # rows that departures last
 LONG_ROWS = 450  # rows away before a return
+MIN_SHIFT_ROWS = 100  # of fewer rows at the end nobody knows whether they stay
 RAMP_ROWS, STILL_ROWS = (120, 300), (80, 250)
 NOISIER, CALMER = (5.0, 8.0), 10.0  # times, and divided by
 CYCLES = (1.5, 3.0)  # cycles that an unusual shape lasts
@@ -34,6 +35,7 @@ MIN_CYCLE = 0.5  # share of the variance that a cycle explains
 MIN_FOLLOWING = 0.75  # correlation of the noise of two channels that decouple
 MAX_ODD = 0.1  # share of rows of a channel that decouples that are unusual by themselves
 MARGIN = 40  # test rows before and after a departure
+VISIBLE = 3.0  # deviations of the noise by which a person sees that a channel is moved
 MAX_RUN = 4  # equal values of a channel that may get stuck
 TRIALS, SHARE_LEFT = 4, 0.7  # for a channel; share of a size that limits must leave
 
@@ -56,6 +58,8 @@ class PlantedCase:
         Its test rows, both included.
     size
         How far the channel is moved, in its own units; 0 where it is not.
+    visible
+        The first of its rows in which a person sees it: of a ramp, later than the first.
     """
 
     background: Background
@@ -65,6 +69,7 @@ class PlantedCase:
     first: int
     last: int
     size: float
+    visible: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +122,10 @@ def _plant(rng: np.random.Generator, drawn: Background, kind: str, channel: int)
         raise _UnsuitableError
     if tested - length < 2 * MARGIN:
         length = tested // 3
+    is_too_short = kind == SHIFT and length < MIN_SHIFT_ROWS
+    # a part of a cycle is at another level, and of no other shape
+    if is_too_short or (kind in (CYCLE_CHANGE, SHAPE_CHANGE) and length < column.cycle):
+        raise _UnsuitableError
     last_start = tested - length - MARGIN
     first = (
         tested - length if kind == SHIFT else int(rng.integers(MARGIN, last_start, endpoint=True))
@@ -131,9 +140,14 @@ def _plant(rng: np.random.Generator, drawn: Background, kind: str, channel: int)
     values = drawn.values.copy()
     values[span, channel] = new
     last = first + length - 1
+    visible = first
+    if changed.size:
+        moved = np.abs(changed.values - column.values[span])
+        visible += int(np.argmax(moved > VISIBLE * column.noise))
     if kind == RETURN:
         # what is to be found is that it comes back
         first, last = last + 1, min(last + EVENT_ROWS[1], tested - 1)
+        visible = first
     return PlantedCase(
         replace(drawn, values=values),
         kind,
@@ -142,6 +156,7 @@ def _plant(rng: np.random.Generator, drawn: Background, kind: str, channel: int)
         first,
         last,
         changed.size,
+        visible,
     )
 
 
@@ -240,13 +255,15 @@ def _noisier(rng: np.random.Generator, column: Column, span: slice) -> _Change:
 
 def _calmer(_rng: np.random.Generator, column: Column, span: slice) -> _Change:
     steps = np.abs(np.diff(column.train)).mean()
-    left = column.values - column.regular
+    # what wanders stays as it is, or the channel would be at another level
+    slow = column.regular + local_level(column.values - column.regular)
+    left = column.values - slow
     if (
-        column.noise < MIN_NOISE * column.range
+        left[: column.fitted].std() < MIN_NOISE * column.range
         or np.abs(np.diff(left[: column.fitted])).mean() < 0.3 * steps
     ):
         raise _UnsuitableError
-    return _Change(column.regular[span] + left[span] / CALMER)
+    return _Change(slow[span] + left[span] / CALMER)
 
 
 def _cycle(rng: np.random.Generator, column: Column, span: slice) -> _Change:
@@ -293,6 +310,9 @@ def _decoupled(_rng: np.random.Generator, column: Column, span: slice) -> _Chang
     low, high = np.quantile(column.train, [0.01, 0.99])
     far = np.abs(shown - column.regular[span]) > 3 * column.noise
     odd = far if column.cycle else (shown < low) | (shown > high)
+    if column.cycle:
+        # nor is it far from the same time of the latest cycles
+        odd |= np.abs(shown - column.of_latest_cycles(span)) > 3 * column.noise_of_cycles
     shown = shown[odd.mean(axis=1) < MAX_ODD]
     if not len(shown):
         raise _UnsuitableError
@@ -340,7 +360,7 @@ def _of_cycles(rng: np.random.Generator, column: Column) -> int:
     return int(min(rng.uniform(*CYCLES) * max(column.cycle, 20), 0.5 * tested))
 
 
-SHIFT, RETURN = "shift", "return"
+SHIFT, RETURN, CYCLE_CHANGE, SHAPE_CHANGE = "shift", "return", "cycle change", "shape change"
 _Kind = tuple[
     Callable[[np.random.Generator, Column], int],
     Callable[[np.random.Generator, Column, slice], _Change],
@@ -354,8 +374,8 @@ PLANTED_KINDS: dict[str, _Kind] = {
     "flat": (_rows(STILL_ROWS), _flat),
     "higher variance": (_rows(EVENT_ROWS), _noisier),
     "lower variance": (_rows(STILL_ROWS), _calmer),
-    "cycle change": (_of_cycles, _cycle),
-    "shape change": (_of_cycles, _shape),
+    CYCLE_CHANGE: (_of_cycles, _cycle),
+    SHAPE_CHANGE: (_of_cycles, _shape),
     "decoupling": (_rows(EVENT_ROWS), _decoupled),
     "missing": (_rows(EVENT_ROWS), _missing),
 }

@@ -4,91 +4,93 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tests.truth.rows import Rows
 
 from benchmark_scripts import Load, page_with
-from reproduce.cases.departures import DepartureCase
+from reproduce.cases.backgrounds import Background
+from reproduce.cases.planted import PlantedCase
 from reproduce.cases.streams import LiveStream
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 
+# a ramp in rows 40 to 59, which is seen from row 45 on
+TEST_ROWS = np.random.default_rng(0).normal(50, 1, (100, 2)).round(1)
+RAMP = PlantedCase(
+    Background(TEST_ROWS, 0, ("flow", "heat"), (1, 1), (0, 0), 60.0),
+    kind="ramp",
+    channel="heat",
+    direction=1,
+    first=40,
+    last=59,
+    size=9.0,
+    visible=45,
+)
 
-def departed(kind: str, start: int, stop: int, others: tuple[int, ...] = ()) -> DepartureCase:
-    rows = np.zeros((100, 3))
-    return DepartureCase(rows, rows, kind, 1, start, stop, others)
 
-
-def said(first: int, last: int, *causes: tuple[str, str], **more: object) -> SimpleNamespace:
-    """An alarm as far as the script looks at it."""
-    found = [SimpleNamespace(channel=channel, kind=kind) for channel, kind in causes]
-    fields = {"first": first, "last": last, "causes": found, "severity": 1.5}
-    return SimpleNamespace(**fields | more)
-
-
-def test_the_alarm_that_shares_most_rows_with_a_departure_is_assessed_by_hand(
-    load: Load,
-) -> None:
-    explanations = load("explanations")
-    case = departed("drift", 40, 60, others=(0, 2))
-    before = said(30, 40, ("channel_1", "drift"))  # row 40 only
-    within = said(41, 42, ("channel_2", "spike"), ("channel_1", "drift"), severity=3.456)
-    after = said(60, 99, ("channel_1", "drift"))  # the first row after it
-    assert [explanations.shared(case, alarm) for alarm in (before, within, after)] == [1, 2, 0]
-    assert explanations.compared(case, 7, [before, within, after]) == (
-        *("drift", 7, 1, 2, 1),
-        *("channel_2", 0, "spike", 0, 3.46, 2),
+def told(first: int, last: int, sentence: str, channel: str = "heat", **more: object) -> Any:
+    """An alarm as far as the script, and the checker, look at it."""
+    seen = TEST_ROWS[first, ("flow", "heat").index(channel)]
+    cause = SimpleNamespace(
+        channel=channel, kind="drift", at=first, seen=seen, low=0, high=1, expected=0.5
     )
-    assert explanations.compared(case, 7, [after, before]) == (
-        *("drift", 7, 1, 2, 1),
-        *("channel_1", 1, "drift", 1, 1.5, 1),
+    fields = {"first": first, "last": last, "causes": (cause,), "severity": 1.5, "kind": "drift"}
+    fields |= {"start": first, "end": last, "peak": first, "permanent": False}
+    return SimpleNamespace(**fields, sentence=sentence, **more)
+
+
+def test_the_alarm_that_shares_most_rows_with_a_departure_is_assessed_by_hand(load: Load) -> None:
+    planted = load("planted")
+    rows = Rows(TEST_ROWS, ("flow", "heat"))
+    before = told(30, 40, "heat fell to 12")  # row 40 only
+    within = told(47, 50, "heat drifted up to 59")
+    after = told(60, 99, "flow rose to 70", "flow")  # the first row after it
+    assert [planted.shared(RAMP, alarm) for alarm in (before, within, after)] == [1, 4, 0]
+    found = planted.compared(RAMP, 7, "a plant", rows, [before, within, after])
+    assert (found.found, found.named_channel, found.right_channel) == (1, "heat", 1)
+    assert (found.named_kind, found.right_kind, found.right_direction) == ("drift", 1, 1)
+    # two rows after a person would have seen it; none if it is found between
+    assert (found.exact, found.rows_late, found.other_alarms) == (1, 2, 2)
+    assert planted.compared(RAMP, 7, "a plant", rows, [told(43, 50, "")]).rows_late == 0
+    early = planted.compared(RAMP, 7, "a plant", rows, [before])
+    assert (early.rows_late, early.right_direction, early.exact) == (-10, 0, 0)
+    # no sentence like these is true of noise
+    assert found.rules
+    assert found.others_rejected == 2
+    missed = planted.compared(RAMP, 7, "a plant", rows, [after])
+    assert (missed.found, missed.other_alarms, missed.sentence) == (0, 1, "")
+
+
+def test_what_returns_has_the_direction_from_the_level_before(load: Load) -> None:
+    direction, channels = load("planted").direction, ("flow", "heat")
+    back = told(40, 59, "heat returned from 70 to its former level of 50")
+    assert direction(back, channels) == -1
+    assert direction(told(40, 59, "heat rose to 70"), channels) == 1
+    assert direction(told(40, 59, "heat did something"), channels) == 0
+
+
+def test_planted_departures_are_counted_by_kind_and_background_by_hand(load: Load) -> None:
+    planted = load("planted")
+    none = planted.Judged("ramp", "a plant", 0, "heat", 40, 59, 1, 9.0, other_alarms=1)
+    right = none._replace(
+        found=1, named_kind="drift", right_channel=1, right_kind=1, right_direction=1, exact=1
     )
-    nothing = ("drift", 7, 1, 2, 0, "", 0, "", 0, 0.0)
-    assert explanations.compared(case, 7, [after]) == (*nothing, 1)
-    assert explanations.compared(case, 7, []) == (*nothing, 0)
-    # of two that share as many, the more severe
-    mild = said(50, 50, ("channel_0", "stuck"))
-    severe = said(51, 51, ("channel_1", "drift"), severity=2.0)
-    assert explanations.compared(case, 7, [severe, mild]).severity == 2.0
-    # what it parted from is not reached later
-    parted = departed("decoupled", 40, 60, others=(0,))
-    assert explanations.compared(parted, 7, []).reached == 0
-
-
-def test_explanations_are_counted_by_kind_by_hand(load: Load) -> None:
-    explanations = load("explanations")
-    none = explanations.Judged("spike", 0, 1, 0, 0, "", 0, "", 0, 0.0, 1)
-    results = [
-        none,
-        none,
-        none._replace(found=1, named_kind="spike", right_kind=1, right_channel=1, reached=2),
-        none._replace(found=1, named_kind="drift", right_channel=1),
-        none._replace(found=1, named_kind="unusual", other_alarms=4),
-        none._replace(kind="stuck", found=1, named_kind="missing"),
-    ]
-    lines = explanations.summary(results).splitlines()
-    assert "| spike | 5 | 60 % | 67 % | 33 % | 1.6 |" in lines
-    assert "| stuck | 1 | 100 % | 0 % | 0 % | 1.0 |" in lines
-    assert "| drift | 0 | none | none | none | 0.0 |" in lines
-    assert "| reaches others later | 1 | 100 % | 100 % | 100 % | 1.0 |" in lines
-    assert "| all | 6 | 67 % | 50 % | 25 % | 1.5 |" in lines
-    assert lines[-1].startswith("| all |")
-    first, _, *rows = explanations.confusions(results)
-    header = first.split(" | ")
-    assert header[0] == "| planted ↓ named →"
-    assert header[-3:] == ["missing", "unusual", "not found |"]
-    cells = {
-        line.split(" | ")[0]: dict(zip(header[1:], line.split(" | ")[1:], strict=True))
-        for line in rows
-    }
-    assert {name: count for name, count in cells["| spike"].items() if count.strip(" |")} == {
-        "spike": "1",
-        "drift": "1",
-        "unusual": "1",
-        "not found |": "2 |",
-    }
-    assert cells["| stuck"]["missing"] == "1"
+    late = right._replace(named_kind="spike", right_kind=0, rows_late=-6, rules="value; range")
+    flat = right._replace(kind="flat", background="the web", direction=0, named_kind="stuck")
+    results = [none, right, late, flat]
+    cells = [line.split(" | ") for line in planted.summary(results).splitlines()]
+    lines = {first: rest for first, *rest in cells}
+    assert lines["| ramp"][:5] == ["3", "67 %", "100 %", "50 %", "100 %"]
+    assert lines["| ramp"][5:] == ["100 %", "3", "50 %", "3", "0 |"]
+    assert lines["| flat"][1:6] == ["100 %", "100 %", "100 %", "-", "-"]
+    assert lines["| in the web"][0] == "1"
+    assert lines["| all"][:2] == ["4", "75 %"]
+    header, _, ramps, flats = planted.confusions(results).split("\n")
+    assert header == "| planted ↓ named → | drift | spike | stuck | not found |"
+    assert (ramps, flats) == ("| ramp | 1 | 1 |  | 1 |", "| flat |  |  | 1 |  |")
 
 
 def test_the_plain_network_is_ours_written_down_plainly(load: Load) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import statistics
 
 import pytest
@@ -10,25 +9,25 @@ import pytest
 from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, SCRIPTS, Load, rows_of
 
 
-def test_explanations_in_the_docs_are_those_of_the_report_and_as_good_as_is_promised(
+def test_planted_departures_in_the_docs_are_those_of_the_report_and_told_as_promised(
     load: Load,
 ) -> None:
     page = (FOLDER.parent / "docs" / "decision.md").read_text(encoding="utf-8")
-    script = load("explanations")
-    texts = ("kind", "named_channel", "named_kind")
-    with (REPORTS / "explanations.csv").open(newline="") as file:
-        rows = [
-            script.Judged(
-                **{name: cell if name in texts else float(cell) for name, cell in row.items()}
-            )
-            for row in csv.DictReader(file)
-        ]
-    assert f"<!-- explanations -->\n{script.summary(rows)}\n<!-- /explanations -->" in page
+    script = load("planted")
+    kept_back = script.read_report(REPORTS / "planted_kept_back.csv")
+    for mark, table in (
+        ("planted", script.summary(kept_back)),
+        ("confusions", script.confusions(kept_back)),
+    ):
+        assert f"<!-- {mark} -->\n{table}\n<!-- /{mark} -->" in page
+    developed = script.read_report(REPORTS / "planted.csv")
+    assert {row.seed for row in developed} == set(range(10))
     # no seed that was developed on
-    assert {row.seed for row in rows} == set(range(100, 140))
-    found = [row for row in rows if row.found]
-    assert sum(row.right_channel for row in found) >= 0.9 * len(found)
-    assert sum(row.right_kind for row in found) >= 0.8 * len(found)
+    assert min(row.seed for row in kept_back) >= script.FIRST_KEPT_BACK_SEED
+    for rows in (developed, kept_back):
+        found = [row for row in rows if row.found]
+        assert sum(row.right_channel for row in found) >= 0.95 * len(found)
+        assert sum(row.right_kind for row in found) >= 0.85 * len(found)
 
 
 def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(

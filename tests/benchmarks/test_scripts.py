@@ -86,21 +86,9 @@ CONFORMAL = {
 }
 
 
-def test_explanations_of_a_departure_are_a_row_each(run: Run, load: Load, tmp_path: Path) -> None:
-    found = tmp_path / "explanations.csv"
-    kinds = ("--kinds", "out of range", "missing")
-    printed = run("explanations", "--seeds", "3", *kinds, "--jobs", 1, "--out", found)
-    rows = rows_of(found)
-    assert [(row["kind"], row["seed"]) for row in rows] == [
-        ("out of range", "3"),
-        ("missing", "3"),
-    ]
-    assert rows[0]["found"] == "1"
-    assert "| out of range | 1 | 100 % |" in printed
-    assert list(load("explanations").seeds("3-5")) == [3, 4, 5]
-
-
-def test_what_is_said_of_a_planted_departure_is_a_row_each(run: Run, tmp_path: Path) -> None:
+def test_what_is_said_of_a_planted_departure_is_a_row_each(
+    run: Run, load: Load, tmp_path: Path
+) -> None:
     found = tmp_path / "planted.csv"
     chosen = ("--kinds", "missing", "lower variance", "--backgrounds", "taxi", "web")
     options = ("--seeds", "3", "--data", tmp_path, "--jobs", 1, "--out", found, "--wrong")
@@ -110,6 +98,9 @@ def test_what_is_said_of_a_planted_departure_is_a_row_each(run: Run, tmp_path: P
     assert rows[0]["found"] == rows[0]["right_kind"] == "1"
     assert "| missing | 1 | 100 % |" in printed
     assert f"web: no file {tmp_path / 'web.npz'}" in printed
+    script = load("planted")
+    assert script.summary(script.read_report(found)) in printed
+    assert list(script.seeds("3-5")) == [3, 4, 5]
 
 
 def test_false_statements_are_counted_by_rule(run: Run, tmp_path: Path) -> None:

@@ -119,8 +119,7 @@ def test_what_is_usual_of_all_rows_leaves_alarms_out() -> None:
     assert not found.left_out[LAST + 30 :].any()
 
 
-# rows of the plants that judge this are drawn anew in benchmarks/explanations.py; a few of the
-# development seeds must do here
+# many more, of other plants, are told of in benchmarks/planted.py
 @pytest.mark.parametrize(
     "kind",
     [

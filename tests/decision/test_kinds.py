@@ -11,7 +11,7 @@ from reproduce.cases.departures import KINDS as PLANTED
 from reproduce.cases.departures import departure_case
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import ChannelProfile
-from subadjacent.decision.departure import Departure, depart, min_stuck_rows
+from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.jumps import MAX_SPIKE_ROWS
 from subadjacent.decision.kinds import (
     ABRUPT_CHANGE,
@@ -23,6 +23,7 @@ from subadjacent.decision.kinds import (
     ChannelEvent,
 )
 from subadjacent.decision.learn_profiles import learn_profiles
+from subadjacent.decision.signs import min_stuck_rows
 
 TRAIN, TEST = 3000, 1200
 # rows of the event in the test part
@@ -138,6 +139,104 @@ def test_a_channel_that_shifted_and_goes_back_returns() -> None:
     left_out[70:400] = left_out[FIRST - 30 : LAST + 30] = True
     found = depart(ChannelEvent(values[TRAIN:, 0], left_out, profile, FIRST, LAST))
     assert (found.kind, round(found.expected)) == ("return", 20)
+
+
+def test_a_return_is_told_from_its_first_row_even_if_found_much_later() -> None:
+    column = changed(noise(), slice(100, 500), 20 + noise(1, 400))
+    profile = learn_profiles(TrainSeries(column[:TRAIN, None])).of(0)
+    left_out = np.zeros(TEST, dtype=bool)
+    left_out[70:400] = left_out[570:680] = True
+    event = ChannelEvent(column[TRAIN:], left_out, profile, 600, 650)
+    found = depart(event)
+    assert (found.kind, found.onset, found.is_visible) == ("return", 500, True)
+    # its value is a usual one, soon after
+    assert 500 <= found.row < 519
+    assert abs(column[TRAIN + found.row]) < 1
+    # without an earlier alarm nothing is known of another level
+    assert depart(replace(event, left_out=left_out & (np.arange(TEST) > 500))).kind != "return"
+
+
+def test_a_channel_that_wanders_returns_from_nowhere() -> None:
+    wanders = np.cumsum(noise()) / 3 + noise(1)
+    profile = learn_profiles(TrainSeries(wanders[:TRAIN, None])).of(0)
+    left_out = np.zeros(TEST, dtype=bool)
+    left_out[70:200] = left_out[570:680] = True
+    column = wanders[TRAIN:]
+    column[600:650] += column[100] - column[599]
+    assert depart(ChannelEvent(column, left_out, profile, 600, 650)).kind != "return"
+
+
+def test_noise_is_no_spike_though_few_rows_are_furthest_out() -> None:
+    loud = 5 * noise(1, LAST - FIRST)
+    loud[[20, 50]] = 25.0, -25.0
+    assert told(changed(noise(), slice(FIRST, LAST), loud)).kind == "higher variance"
+
+
+def test_noise_of_a_follower_is_its_own() -> None:
+    driver = np.convolve(noise(3, TRAIN + TEST + 30), np.ones(31) / 5, "valid")
+    follower = 2 * driver + 0.2 * noise(4)
+    loud = follower.copy()
+    loud[TRAIN + FIRST : TRAIN + LAST] += 8 * noise(5, LAST - FIRST)
+    assert told(loud, partner=driver).kind == "higher variance"
+
+
+def test_a_cycle_that_is_cut_off_is_of_another_shape_and_part_of_one_is_out_of_range() -> None:
+    column = rhythm()
+    regular = column - noise()
+    cut = changed(
+        column,
+        slice(600, 780),
+        np.minimum(regular[TRAIN + 600 : TRAIN + 780], 0) + noise(1, 180),
+    )
+    assert told(cut, 600, 780).kind == "unusual shape"
+    half = changed(column, slice(600, 630), column[TRAIN + 600 : TRAIN + 630] - 15)
+    assert told(half, 600, 630).kind == "out of range"
+
+
+def test_a_step_is_no_drift_and_its_rows_are_those_of_its_level() -> None:
+    # a little out before it
+    slow = np.linspace(0, 4, 150)
+    column = changed(noise(), slice(550, 700), slow + noise(1, 150))
+    column = changed(column, slice(700, 780), 30 + noise(2, 80))
+    found = told(column, 560, 780)
+    assert (found.kind, found.onset, found.end) == ("out of range", 700, 779)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_departure_never_ends_before_it_begins(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    column = noise(seed)
+    for _ in range(6):
+        first = TRAIN + int(rng.integers(600, 800))
+        column[first : first + int(rng.integers(1, 60))] += rng.normal(0, 8)
+    found = told(column)
+    assert found.onset <= found.row <= found.end
+
+
+def test_a_channel_that_stands_still_in_a_part_of_an_event_is_stuck() -> None:
+    column = changed(noise(), slice(600, 700), 0.3)
+    assert told(column, 550, 780).kind == "stuck"
+    column = changed(noise(), slice(600, 660), 0.3)
+    assert told(column, 500, 780).kind != "stuck"
+
+
+def test_a_shift_that_lasts_to_the_end_is_permanent_even_if_its_event_does() -> None:
+    stays = changed(noise(), slice(900, None), 8 + noise(1, 300))
+    assert told(stays, 900, TEST).kind == "level shift (permanent)"
+    back = changed(stays, slice(TEST - 10, None), noise(2, 10))
+    assert told(back, 900, TEST).kind == "out of range"
+
+
+def test_a_gap_is_no_change() -> None:
+    missing = np.zeros(TEST, dtype=bool)
+    missing[FIRST - 40 : FIRST] = True
+    slow = 10 * np.sin(np.arange(TRAIN + TEST) / 331) + 0.1 * noise()
+    assert told(slow, FIRST, FIRST + 2, missing=missing).kind != ABRUPT_CHANGE
+
+
+def test_as_many_rows_as_are_out_by_chance_say_nothing() -> None:
+    column = changed(0.8 * noise(), slice(FIRST + 10, FIRST + 11), 3.4)
+    assert told(column, FIRST, FIRST + 200).kind != "out of range"
 
 
 def test_a_spike_within_the_range_is_told_by_its_size() -> None:

@@ -130,7 +130,8 @@ def test_a_value_within_its_range_is_not_compared_with_it() -> None:
 def test_a_return_is_told_by_the_level_that_it_leaves_or_by_the_time_of_a_cycle() -> None:
     back = PLAIN._replace(before=8.0)
     assert sentence("x", "return", back) == "x returned from 8.0 to its former level of 5.0"
-    in_cycle = back._replace(at_this_time=True)
+    # among the values before it, only the range tells
+    in_cycle = back._replace(at_this_time=True, before=math.nan)
     told = "x returned to its former level: 5.0, expected 1.0 to 2.0 for this time"
     assert sentence("x", "return", in_cycle) == told
 

@@ -65,6 +65,8 @@ MAX_EARLY = 20
 SMALL_SHARE = 0.3
 # steps of this many times the largest before are no chance; nor is this share of rows far out
 LARGEST, MIN_OUT = 1.1, 0.02
+# rows whose mean step is compared with that of as many earlier ones
+STEP_WINDOW = 20
 # share of a move that one step makes: less is gradual, more is sudden; and the rows of a step
 SUDDEN_SHARE, STEP_ROWS = 0.65, 4
 # share of rows after an event that stay away, by half of the way at least
@@ -86,8 +88,6 @@ SAID = {
     "decoupled": {DECOUPLED},
     "missing": {MISSING},
 }
-# what no chart of one channel shows: that it does not is checked
-WITHIN = "stayed within its expected range"
 LEVEL_KINDS = (MOVE, RANGE, PERMANENT, DRIFT)
 
 
@@ -413,7 +413,8 @@ def no_direction(context: Context) -> Found:
 def vague(context: Context) -> Found:
     claim = context.claim
     if claim.kind == VIEW and (
-        not claim.channel or departs(context.rows, claim.channel, context.first, context.last)
+        not claim.channel
+        or departs_clearly(context.rows, claim.channel, context.first, context.last)
     ):
         # only what no chart shows may be told by the view that saw it
         yield f"{claim.words}: a chart shows more"
@@ -628,15 +629,15 @@ def ratio(context: Context) -> Found:
 def too_early(context: Context) -> Found:
     """The event begins, and ends, where the channels that it names depart."""
     claim = context.claim
-    # what returns is as it was before, and what stayed within its range never departs
-    if claim is not context.sentence.claims[0] or claim.kind == RETURN:
-        return
-    if claim.words.startswith(WITHIN):
+    # what returns is as it was before, and what only a view saw has no rows that a chart shows
+    if claim is not context.sentence.claims[0] or claim.kind in (RETURN, VIEW):
         return
     named = {one.channel for one in context.sentence.claims} | set(context.sentence.others)
     out = np.zeros(context.last - context.first + 1, dtype=bool)
+    # a drift is small where it begins
+    least = 0.0 if claim.kind == DRIFT else SMALL_SHARE
     for channel in named:
-        out |= departing(context.rows, channel, context.first, context.last, SMALL_SHARE)
+        out |= departing(context.rows, channel, context.first, context.last, least)
     for one in context.sentence.claims:
         if one.kind == DECOUPLED and one.partner is not None:
             found = relation(context.rows, one.channel, one.partner, context.first, context.last)
@@ -724,11 +725,35 @@ def departing(rows: Rows, channel: str, first: int, last: int, least: float = 0.
 
     By its level, by no less than the share ``least`` of the most.
     """
-    event = rows.event(channel, first, last)
-    out = np.isnan(event)
+    out = _departs_otherwise(rows, channel, first, last)
+    # wherever its level is: as high or low as never before
+    event, before = rows.event(channel, first, last), rows.before(channel, first)
+    if len(before):
+        out |= (event < before.min()) | (event > before.max())
     for past, left in rows.expectations(channel, first, last):
         far = max(np.quantile(np.abs(past), 0.995), least * np.nanmax(np.abs(left), initial=0.0))
         out |= np.abs(left) > far
+    return out
+
+
+def departs_clearly(rows: Rows, channel: str, first: int, last: int) -> bool:
+    """Whether no reader overlooks that a channel departs.
+
+    Of all ways to expect, one or another is passed by chance: what a reader goes by is the one
+    that was nearest to the values before.
+    """
+    out = _departs_otherwise(rows, channel, first, last)
+    expectations = rows.expectations(channel, first, last)
+    if expectations:
+        past, left = min(expectations, key=lambda pair: float(np.median(np.abs(pair[0]))))
+        out |= np.abs(left) > LARGEST * np.quantile(np.abs(past), 0.995)
+    return bool(out.mean() > MIN_OUT) or jumps(rows, channel, first, last)
+
+
+def _departs_otherwise(rows: Rows, channel: str, first: int, last: int) -> np.ndarray:
+    """Rows in which values are missing, stand still or take unusual steps."""
+    event = rows.event(channel, first, last)
+    out = np.isnan(event)
     past = rows.before(channel, first)
     runs = longest_runs(past)
     around = rows.column(channel)[rows.offset + first : rows.offset + last + 1]
@@ -740,12 +765,13 @@ def departing(rows: Rows, channel: str, first: int, last: int, least: float = 0.
         before, here = np.abs(np.diff(past)), np.abs(np.diff(event, prepend=past[-1]))
         # a single one that is larger than any before
         out |= here > LARGEST * before.max()
-        width = min(20, len(event))
-        usual = np.convolve(before, np.ones(width) / width, "valid")
-        low, high = usual.min() / LARGEST, LARGEST * usual.max()
-        means = np.convolve(here, np.ones(width) / width, "valid")
-        for row in np.flatnonzero((means > high) | (means < low)):
-            out[row : row + width] = True
+        # few rows may be quiet by chance where as many as the event has are not
+        for width in {min(STEP_WINDOW, len(event)), min(len(event), len(before))}:
+            usual = np.convolve(before, np.ones(width) / width, "valid")
+            low, high = usual.min() / LARGEST, LARGEST * usual.max()
+            means = np.convolve(here, np.ones(width) / width, "valid")
+            for row in np.flatnonzero((means > high) | (means < low)):
+                out[row : row + width] = True
     return out
 
 

@@ -94,6 +94,11 @@ class File:
 
 
 UP = np.round(np.linspace(51, 90, 20) + 0.01 * NOISE[2, :20], 2)
+SLOWLY = np.round(np.linspace(50, 90, 90) + NOISE[5, :90], 2)
+WANDERS = np.round(50 - 20 * np.cos((TIME - FIRST - 10) / 150) + NOISE[7], 1)
+# loud for half of the day
+BURSTS = np.round(50 + np.where(TIME % DAY < DAY // 2, 1.0, 0.1) * NOISE[0], 2)
+QUIET = np.round(50 + 0.1 * NOISE[5, :80], 2)
 FLOW = np.round(20 + 5 * NOISE[3].cumsum() / np.sqrt(TIME + 1) + 3 * NOISE[4], 2)
 STUCK = np.where(TIME == FIRST, 51.27, steady())[FIRST]
 SPIKE = File({"heat": changed(steady(), [62.5, 61.8])}, {"last": FIRST + 1})
@@ -149,6 +154,10 @@ TRUE = {
         f"trips rose to {NIGHT:.0f}, about four times the expected 7 to 14 at this time",
     ),
     "a ramp": (RAMP, f"heat drifted up to {top(RAMP):.2f} within 9 h 30 min, expected 47 to 53"),
+    "a long ramp": (
+        File({"heat": changed(steady(), SLOWLY)}, {"last": FIRST + 89}),
+        f"heat drifted up to {SLOWLY.max():.2f} within 44 h 30 min, expected 47 to 53",
+    ),
     "flat": (FLAT, "heat flatlined at 51.27 for 10 h"),
     "noise": (
         NOISY,
@@ -158,6 +167,11 @@ TRUE = {
         CALM,
         "heat had lower variance than expected: its steps were 0.1 times the normal size",
     ),
+    # as quiet for some rows as in many others, but for longer
+    "calm for long": (
+        File({"heat": changed(BURSTS, QUIET)}, {"last": FIRST + 79}),
+        "heat had lower variance than expected: its steps were 0.2 times the normal size",
+    ),
     "missing": (GONE, "heat was missing for 10 h"),
     "decoupled": (
         PAIR,
@@ -166,6 +180,16 @@ TRUE = {
     "other channels": (
         File({**PAIR.columns, "heat": changed(steady(), level(62))}),
         f"heat rose to {HEAT}, expected 47 to 53; flow as well",
+    ),
+    # it wanders far, but was never so low
+    "a lowest value": (
+        File(
+            {
+                "heat": changed(steady(), level(62)),
+                "load": changed(WANDERS, WANDERS[FIRST : LAST + 1] - 2),
+            }
+        ),
+        f"heat rose to {HEAT}, expected 47 to 53; load as well",
     ),
     "counted channels": (
         File({"heat": STEP.columns["heat"], "a": STEP.columns["heat"], "b": RAMP.columns["heat"]}),
@@ -179,6 +203,16 @@ TRUE = {
     "a shape": (
         File({"trips": changed(daily(), QUICKER)}),
         "trips had an unusual shape: it departed 16 times as far as normal",
+    ),
+    # by the latest weeks alone it would be far out
+    "within its range": (
+        File({"trips": daily() + np.round(np.clip(0.05 * (TIME - FIRST + 200), 0, None))}),
+        "trips stayed within its expected range, but was of a shape never seen in training",
+    ),
+    # a row that is a little out, and many that are not
+    "what a view saw": (
+        File({"heat": changed(steady(), 53.1)}, {"last": FIRST + 79}),
+        "heat was of a shape never seen in training: 53.10, expected 47 to 53",
     ),
     "a return": (
         File({"heat": np.where((TIME > FIRST - 300) & (TIME < FIRST), 70.0, STEADY_AT_50)}),
@@ -277,6 +311,7 @@ FALSE: dict[str, list[tuple[File, str, dict[str, Any]]]] = {
     ],
     "no direction": [(STEP, f"heat went out of range: {HEAT}, expected 47 to 53", {})],
     "vague": [
+        (TRIPS, "trips stayed within its expected range, but was unlike anything in training", {}),
         (STEP, f"heat was of a shape never seen in training: {HEAT}, expected 47 to 53", {}),
         (STEP, f"heat had an unusual shape: {HEAT}", {}),
         (STEP, "was unlike anything in training", {}),

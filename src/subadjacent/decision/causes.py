@@ -19,6 +19,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import NO_LIMIT, BaselineProfiles, ExpectedRange
 from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.evidence import Evidence
+from subadjacent.decision.former_level import LEVEL_ROWS
 from subadjacent.decision.kinds import (
     DECOUPLED,
     MIN_SILENT_SHARE,
@@ -36,8 +37,8 @@ from subadjacent.decision.silence import silent
 # departure, is the cause: a fault affects other channels later
 MIN_ROWS_EARLIER, MIN_SHARE = 20, 0.5
 
-# rows before a return whose median is the level that it leaves: an odd number of them
-LEVEL_ROWS = 19
+# rows before a return within whose values the level after it may be: then both are told with more
+NEAR_ROWS = 60
 
 # a channel that departs by this share of the first one's square is named in the sentence as well
 NAMED_SHARE = 0.3
@@ -76,6 +77,9 @@ def named_causes(causes: tuple[Cause, ...]) -> tuple[Cause, ...]:
         first = causes[0]
         if first.kind in (MISSING, STUCK):
             return cause.kind == first.kind
+        if cause.kind in (DECOUPLED, UNUSUAL):
+            # these depart from no range of their own
+            return False
         beyond = max(cause.low - cause.seen, cause.seen - cause.high)
         is_clear = beyond > MIN_NAMED_BEYOND * (cause.high - cause.low)
         return is_clear and cause.score >= NAMED_SHARE * first.score
@@ -242,16 +246,8 @@ class Explainer:
         partner = series.channels[int(profile.partner)] if kind == DECOUPLED else None
         column = series.values[:, channel]
         seen = float(column[departure.row])
-        # of other values only those that are outside the same range
-        values = [
-            value
-            for value, row in zip(
-                column[list(departure.turns)].tolist(), departure.turns, strict=True
-            )
-            if row == departure.row or not departure.low <= value <= departure.high
-        ]
         facts = Facts(
-            values=values,
+            values=column[list(departure.turns)].tolist(),
             expected=departure.expected,
             low=departure.low,
             high=departure.high,
@@ -263,9 +259,7 @@ class Explainer:
             size=departure.size,
             within=lasting(departure.within, series.interval) if departure.within > 1 else "",
             most=departure.most,
-            before=float(np.median(column[max(departure.onset - LEVEL_ROWS, 0) : departure.onset]))
-            if kind == RETURN
-            else math.nan,
+            before=_level_before(column, departure.onset, seen) if kind == RETURN else math.nan,
             partner=partner,
             view=view,
             channels=len(series.channels),
@@ -286,6 +280,14 @@ class Explainer:
 
 def _joined(ranges: Sequence[ExpectedRange]) -> ExpectedRange:
     return ExpectedRange(*(np.concatenate(parts) for parts in zip(*ranges, strict=True)))
+
+
+def _level_before(column: NDArray[Any], row: int, value: float) -> float:
+    """The level before a row; NaN if a value is among those shortly before."""
+    before = column[max(row - NEAR_ROWS, 0) : row]
+    if not len(before) or before.min() <= value <= before.max():
+        return math.nan
+    return float(np.median(before[-LEVEL_ROWS:]))
 
 
 def _extent(first: int, last: int, departures: Sequence[Departure]) -> tuple[int, int]:

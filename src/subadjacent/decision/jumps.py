@@ -55,7 +55,7 @@ class Jump:
         cls, event: ChannelEvent, chart: ChannelChart, given: ChannelChart | None
     ) -> Jump | None:
         """The spike that makes up a channel's departure, or else its most abrupt change."""
-        steps, most = _changes(chart.values, 1), event.profile.max_changes[0]
+        steps, most = _changes(event, chart, 1), event.profile.max_changes[0]
         spike = _outlying(event, chart, given) or _brief(event, chart, steps)
         if spike is not None:
             row = spike.start + int(np.abs(chart.sizes[spike]).argmax())
@@ -69,7 +69,7 @@ class Jump:
         best, least = None, MIN_ABRUPT
         here = slice(event.here.start, event.here.stop + EDGE_ROWS)
         for within, most in zip(CHANGE_ROWS, event.profile.max_changes, strict=True):
-            changes = _changes(chart.values, within)
+            changes = _changes(event, chart, within)
             row = here.start + int(np.abs(changes[here]).argmax())
             size = float(changes[row])
             ratio = abs(size) / unit_of(most, chart.values)
@@ -79,9 +79,13 @@ class Jump:
         return best
 
 
-def _changes(values: Array, within: int) -> Array:
-    """The change within some rows up to each row; 0 where there are fewer before."""
-    return np.append(np.zeros(min(within, len(values))), values[within:] - values[:-within])
+def _changes(event: ChannelEvent, chart: ChannelChart, within: int) -> Array:
+    """The change within some rows up to each row; 0 where one of them is missing or not known."""
+    values = chart.values
+    if event.missing is not None:
+        values = np.where(event.missing[event.rows], np.nan, values)
+    changes = np.append(np.zeros(min(within, len(values))), values[within:] - values[:-within])
+    return np.nan_to_num(changes)
 
 
 def _outlying(event: ChannelEvent, chart: ChannelChart, given: ChannelChart | None) -> slice | None:

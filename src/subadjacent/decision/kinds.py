@@ -53,6 +53,8 @@ MIN_SILENT_SHARE = 0.3
 # stuck. Of the normal rows of four data sets 86 of 700,000 are in such runs; of channels that have
 # flatlined before, a tenth (reproduce/log.md, "Kinds of departure")
 MAX_NORMAL_RUN, MIN_STUCK_ROWS = 5, 20
+# rows that are out, or beyond the training range, to rule out chance
+MIN_OUT_ROWS = 5
 # the level departs if this share of the event's rows is beyond the training range
 MIN_PAST_SHARE = 0.3
 # share of a departure that the second of two levels must explain by itself
@@ -123,6 +125,10 @@ class ChannelEvent:
             self.column, self.left_out, self.rows, follows_shifts=follows_shifts
         )
 
+    def chart(self) -> ChannelChart:
+        """The channel over its expected range."""
+        return ChannelChart.of(self, self.expected_range(), self.profile.error)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChannelChart:
@@ -163,6 +169,10 @@ class ChannelChart:
         expected = profile.within_limits(ExpectedRange(center, low, high))
         return ChannelChart.of(event, expected, profile.partner_error)
 
+    def knows_time(self, event: ChannelEvent) -> bool:
+        """Whether rows of a cycle are compared with the same time, rather than with all rows."""
+        return bool((self.range.expected[event.here] != event.profile.median).any())
+
     def distance(self, row: int) -> tuple[float, float]:
         """How far out of its range a row is, and how far from what was expected."""
         return abs(float(self.beyond[row])), abs(float(self.sizes[row]))
@@ -194,3 +204,8 @@ def unit_of(size: float, values: Array) -> float:
         return size
     largest = float(np.abs(values).max(initial=0.0))
     return MIN_UNIT_SHARE * largest if largest > 0 else 1.0
+
+
+def rms(values: Array) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(np.square(values))))

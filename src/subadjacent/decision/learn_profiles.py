@@ -66,7 +66,7 @@ AGED_ROWS = 100
 
 
 # least correlation of the irregular parts of a channel and its partner
-MIN_CORRELATION = 0.5
+MIN_CORRELATION = 0.6
 
 # channels compared with all others at a time
 CHANNELS_AT_ONCE = 512
@@ -314,7 +314,10 @@ def longest_run(values: NDArray[Any]) -> tuple[int, int]:
 
 
 def _max_changes(values: Rows) -> Rows:
-    """The largest changes within ``CHANGE_ROWS``, (5, C), but for those of one of ten parts."""
+    """The largest changes within ``CHANGE_ROWS``, (5, C), but for those of one of ten parts.
+
+    Hardly any is larger than these, wherever it was.
+    """
     return np.stack([_max_change(values, min(rows, len(values) - 1)) for rows in CHANGE_ROWS])
 
 
@@ -322,7 +325,8 @@ def _max_change(values: Rows, rows: int) -> Rows:
     changes = np.abs(values[rows:] - values[: len(values) - rows])
     parts = np.array_split(changes, min(PARTS, len(changes)))
     largest = np.sort([part.max(axis=0) for part in parts], axis=0)
-    return np.asarray(largest[-1 - min(WIDEST_PARTS, len(parts) - 1)])
+    rare = np.quantile(changes, 1 - OUTSIDE_SHARE, axis=0)
+    return np.asarray(np.maximum(largest[-1 - min(WIDEST_PARTS, len(parts) - 1)], rare))
 
 
 def _longest_runs(values: Rows) -> Rows:

@@ -16,6 +16,12 @@ from subadjacent.decision.kinds import MIN_SECOND, ROWS_BESIDE, Array, ChannelCh
 # a level explains eight ninths of a ramp: a ramp must explain this many times as much
 MIN_RAMP_GAIN = 1.01
 
+# share of a departure that a model explains clearly
+CLEARLY = 0.8
+
+# rows before and after the begin of a step whose medians differ by this share of it at least
+STEP_ROWS, MIN_RISE = 4, 0.75
+
 # places between which steps and ramps are sought
 PLACES = 64
 
@@ -24,13 +30,17 @@ PLACES = 64
 class LevelFit:
     """The best fit of a level, a ramp or two levels to an event and the rows beside it.
 
-    ``explained`` is the share of the departure that it explains, ``height`` the level.
+    ``explained`` is the share of the departure that it explains. It goes from row ``start`` to
+    ``stop`` of the examined ones, half-open, by ``margin`` rows more or less. ``is_step`` tells
+    whether one level explains the departure clearly, and begins at once.
     """
 
     explained: float
     is_ramp: bool
-    rows: int
-    height: float
+    start: int
+    stop: int
+    margin: int
+    is_step: bool
 
     @classmethod
     def of(cls, event: ChannelEvent, chart: ChannelChart) -> LevelFit:
@@ -48,7 +58,21 @@ class LevelFit:
             both += second.gain
         is_ramp = ramp.gain > MIN_RAMP_GAIN * both
         best = ramp if is_ramp else level
-        return cls(max(ramp.gain, both) / total, is_ramp, best.stop - best.start, level.height)
+        margin = -(-len(sizes) // PLACES)
+        early, late = best.start - margin, best.start + margin
+        # before the first row, and after the last, there is nothing to explain
+        around = np.pad(sizes, margin + STEP_ROWS)[early + margin : late + margin + 2 * STEP_ROWS]
+        rise = np.median(around[-STEP_ROWS:]) - np.median(around[:STEP_ROWS])
+        return cls(
+            max(ramp.gain, both) / total,
+            is_ramp,
+            best.start,
+            best.stop,
+            margin,
+            is_step=not is_ramp
+            and level.gain > CLEARLY * total
+            and bool(rise * np.sign(level.height) > MIN_RISE * abs(level.height)),
+        )
 
 
 class _Line(NamedTuple):

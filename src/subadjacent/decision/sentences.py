@@ -105,7 +105,7 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
             for value in facts.values
         ]
         did = ", then ".join(moves)
-    elif kind == RETURN and not facts.at_this_time:
+    elif kind == RETURN and math.isfinite(facts.before):
         before = number(facts.before, step)
         return f"{channel} returned from {before} to its former level of {value}"
     elif kind == RETURN:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.baseline_profile import BaselineProfiles, ChannelProfile
-from subadjacent.decision.departure import min_stuck_rows
 from subadjacent.decision.kinds import MAX_NORMAL_RUN, MIN_STUCK_ROWS
+from subadjacent.decision.signs import min_stuck_rows
 
 
 def silent(series: TrainSeries, profiles: BaselineProfiles) -> NDArray[np.bool_] | None:
