@@ -84,7 +84,7 @@ def of_live_page(browser: Any) -> None:
     with demo() as address:
         # its pump breaks soon
         first = opened(browser, address, SCREEN)
-        first.wait_for_function("document.body.innerText.includes('open alarm, pump')")
+        first.get_by_text("open alarm, pump").first.wait_for(timeout=60_000)
         first.close()
         for name, size in (("live-light", SCREEN), ("live-dark", SCREEN), ("live-phone", PHONE)):
             tab = opened(browser, address, size, dark="dark" in name)
