@@ -25,23 +25,6 @@ def test_the_form_keeps_the_contract_of_scikit_learn(estimator: Any, check: Any)
     check(estimator)
 
 
-TIME_ORDER = "scores depend on neighbours in time"
-EXPECTED_FAILURES = {
-    "check_methods_sample_order_invariance": TIME_ORDER,
-    "check_methods_subset_invariance": TIME_ORDER,
-}
-
-
-@pytest.mark.sweep
-@parametrize_with_checks(
-    [SklearnOutlierDetector(contamination=0.1)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-    xfail_strict=True,
-)
-def test_the_form_with_the_default_keeps_the_contract_too(estimator: Any, check: Any) -> None:
-    check(estimator)
-
-
 def test_a_row_far_from_the_mean_is_minus_one_and_scores_low() -> None:
     """One channel of mean 0 and deviation 1: the magnitude of a value is its square."""
     rows = np.tile([[-1.0], [1.0]], (50, 1))

@@ -160,14 +160,6 @@ def test_the_given_detector_stays_as_it_is_and_copies_have_its_parameters(plant:
     assert copy.set_params(detector__n_neighbors=7).detector.n_neighbors == 7
 
 
-def test_rows_one_by_one_have_the_scores_of_a_batch(plant: Plant) -> None:
-    detector = wrap(KNN(), window=5, explained_by="deviation").fit(plant.train)
-    stream = detector.stream()
-    answers = [answer for row in plant.test[:60] for answer in stream.score_one(row)]
-    final = [answer.score for answer in answers if answer.final]
-    np.testing.assert_allclose(final, detector.decision_function(plant.test[:60]))
-
-
 def test_it_cannot_be_saved_and_the_way_out_works(plant: Plant, tmp_path: Path) -> None:
     detector = wrap(FOREST).fit(plant.train)
     with pytest.raises(InputError, match=r"IsolationForest has no form but a pickle.*joblib\.dump"):

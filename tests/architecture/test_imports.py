@@ -66,12 +66,6 @@ print([name for name in {heavy} if name in sys.modules])
     assert python(code).strip() == "[]"
 
 
-def test_what_the_linear_method_uses_does_not_import_torch() -> None:
-    parts = ("core.band", "networks.config", "training.history", "training.group", "runtime")
-    imports = "; ".join(f"import subadjacent.{name}" for name in (*parts, "methods.method"))
-    assert python(f"import sys; {imports}; print('torch' in sys.modules)").strip() == "False"
-
-
 def test_nothing_imports_triton_before_there_is_a_gpu_to_use_it() -> None:
     folders = ("core", "networks", "ridge", "methods", "data", "training", "decision", "detectors")
     imports = "; ".join(

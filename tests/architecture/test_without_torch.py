@@ -21,10 +21,17 @@ NEED_TORCH = ("torch", "triton", "functorch")
 LIBRARY = """
 import numpy as np
 import subadjacent
-from subadjacent import SubAdjacentDetector, SubPCADetector, multivariate
+from subadjacent import SubAdjacentDetector, multivariate
+from subadjacent.detectors.registry import REGISTRY, create
 
 plant = multivariate(n=600, channels=3, seed=1)
-for detector in (SubAdjacentDetector(), SubAdjacentDetector(lookahead=0), SubPCADetector()):
+light = [
+    create(name)
+    for name, entry in REGISTRY.items()
+    if entry.module.startswith("rivals.") and not entry.needs
+]
+assert len(light) > 5
+for detector in (SubAdjacentDetector(), SubAdjacentDetector(lookahead=0), *light):
     detector.fit(plant.train)
     detector.save("model")
     loaded = subadjacent.load("model")

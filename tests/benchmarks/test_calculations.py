@@ -177,6 +177,16 @@ def test_alarms_are_compared_by_their_rows_and_their_kind_by_hand(load: Load) ->
     assert np.flatnonzero(data.rows_in([first, again], 35)).tolist() == [10, 11, 12, *range(30, 35)]
 
 
+def test_a_mutant_has_one_thing_changed_by_hand(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1 if not a < b else f(c, d)\n")
+    assert {after for *_, after in load("mutants").changes(tmp_path / "a.py")} == {
+        "x = (2) if not a < b else f(c, d)",
+        "x = 1 if (a < b) else f(c, d)",
+        "x = 1 if not (a <= b) else f(c, d)",
+        "x = 1 if not a < b else (f(d, c))",
+    }
+
+
 def test_an_odd_file_follows_from_its_number(load: Load) -> None:
     made = load("odd_files").made
     assert made("CSV", 3) == made("CSV", 3) != made("CSV", 4)

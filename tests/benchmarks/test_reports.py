@@ -44,6 +44,12 @@ def test_the_committed_count_of_tampered_folders_is_that_of_every_kind(
     assert f"Of {total} folders of {len(rows)} kinds, {refused} were refused and {scored} " in page
 
 
+def test_what_the_tests_noticed_before_they_notice_after() -> None:
+    rows = rows_of(REPORTS / "mutants.csv")
+    assert len(rows) == 60
+    assert [row for row in rows if row["before"] == "yes" and row["after"] == "no"] == []
+
+
 def test_the_page_names_every_script() -> None:
     page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert [name for name in SCRIPTS if f"`{name}.py`" not in page] == []

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from scipy import sparse
 
 from contract.detectors import FIVE, quick
 from subadjacent import SubAdjacentError
@@ -138,24 +137,3 @@ def test_scoring_gives_finite_scores_or_one_of_our_errors(
         for scores in found.values() if kind.startswith("dict") else [found]:
             assert np.shape(scores) == (len(rows),)
             assert np.isfinite(np.asarray(scores)).all()
-
-
-def test_a_frame_may_have_names_that_are_not_text(plant: Plant) -> None:
-    for names in ([0, "b"], [("a", 1), "b"], [1.5, 2.5]):
-        frame = pd.DataFrame(plant.train[:100, :2]).set_axis(
-            pd.Index(names, tupleize_cols=False), axis=1
-        )
-        detector = quick("magnitude").fit(frame)
-        assert detector.channels_ == tuple(map(str, names))
-        assert list(detector.explain(frame).columns) == names
-
-
-def test_things_that_hold_no_rows_are_refused() -> None:
-    for bad in (None, 3, "rows", object(), {1, 2}, iter([1])):
-        with pytest.raises(SubAdjacentError):
-            quick("magnitude").fit(bad)
-
-
-def test_a_sparse_array_is_refused_in_scikit_learns_words() -> None:
-    with pytest.raises(TypeError, match=FOREIGN):
-        quick("magnitude").fit(sparse.csr_array(np.eye(60)))

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from oracle import contribution_oracle
 from subadjacent.core.band import Band
-from subadjacent.core.contribution import contribution, dense_contribution, sliding_sum
+from subadjacent.core.contribution import contribution, dense_contribution
 from subadjacent.errors import InputError
 
 SHORT = [1, 2, 3, 8, 9, 13]
@@ -74,20 +74,6 @@ def test_contribution_sums_both_ring_neighbors_and_less_at_the_ends_of_a_line() 
     ones = torch.ones(4, 1)
     assert contribution(q, ones, Band(1, 1)).tolist() == [10.0, 5.0, 10.0, 5.0]
     assert contribution(q, ones, Band(1, 1, circular=False)).tolist() == [2.0, 5.0, 10.0, 4.0]
-
-
-def test_sliding_sum_adds_the_rows_within_reach() -> None:
-    x = torch.tensor([[1.0], [2.0], [4.0], [8.0]])
-    for reach, circular, expected in (
-        (-1, True, [0.0, 0.0, 0.0, 0.0]),
-        (0, True, [1.0, 2.0, 4.0, 8.0]),
-        (1, True, [11.0, 7.0, 14.0, 13.0]),
-        (2, True, [15.0, 15.0, 15.0, 15.0]),
-        (1, False, [3.0, 7.0, 14.0, 12.0]),
-        (2, False, [7.0, 15.0, 15.0, 14.0]),
-        (10**15, False, [15.0, 15.0, 15.0, 15.0]),
-    ):
-        assert sliding_sum(x, reach, circular=circular).flatten().tolist() == expected
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)

@@ -86,15 +86,6 @@ def check(sizes, kind: torch.dtype, tolerance: float) -> None:
         assert distance <= tolerance * max(expected.norm().item(), floor)
 
 
-def test_two_points_share_their_attention_by_hand() -> None:
-    # queries and keys without a positive feature are spread evenly, so A is 1/2 everywhere
-    projected = torch.full((1, 2, 48), -1.0, device=DEVICE, dtype=NARROW)
-    projected[0, :, 32:] = torch.tensor([[4.0], [8.0]])
-    found = attention.packed_attention(projected, torch.ones((), device=DEVICE), 1, Band(1, 1))
-    assert (found.values == 6.0).all()
-    assert found.contribution.tolist() == [[[0.5, 0.5]]]
-
-
 @pytest.mark.parametrize("n", [3, 12])
 def test_the_kernel_is_the_row_by_row_definition(n: int) -> None:
     projected, band = drawn(1, n, 48, kind=NARROW), Band(1, 1)
@@ -187,14 +178,6 @@ def test_gelu_is_torchs_there_and_back(rows: int, columns: int) -> None:
     torch.testing.assert_close(gelu(x).double(), exact, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(of_x.double(), gradient, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(add_up(parts).double(), gradient.sum(dim=0), rtol=1e-4, atol=1e-4)
-
-
-def test_error_of_two_rows_by_hand() -> None:
-    values = torch.tensor([[1.0, 2.0, 9.0], [3.0, 5.0, 9.0]], device=DEVICE)
-    wanted = torch.tensor([[0.0, 4.0], [3.0, 4.0]], device=DEVICE)
-    difference, sums = squared_error(values, wanted)
-    assert difference.tolist() == [[1.0, -2.0, 0.0], [0.0, 1.0, 0.0]]
-    assert sums.tolist() == [[1.0, 5.0, 0.0], [1.0, -1.0, 0.0]]
 
 
 @pytest.mark.parametrize(("rows", "channels", "columns"), [(1, 1, 16), (300, 25, 32), (37, 64, 64)])

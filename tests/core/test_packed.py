@@ -35,14 +35,6 @@ def gradients(function, projected: Tensor, heads: int, band: Band, weights) -> t
     return torch.autograd.grad(total, [projected, temperature])
 
 
-def test_two_points_share_their_attention_by_hand() -> None:
-    # one feature: every mapped query and key is 1, so A is 1/2 everywhere
-    projected = torch.tensor([[[1.0, 5.0, 4.0], [2.0, 6.0, 8.0]]])
-    found = packed_attention(projected, torch.ones(()), 1, Band(1, 1))
-    assert found.values.tolist() == [[[6.0], [6.0]]]
-    assert found.contribution.tolist() == [[[0.5, 0.5]]]
-
-
 @pytest.mark.parametrize("n", [3, 12])
 def test_it_is_the_row_by_row_definition(n: int) -> None:
     projected, band = torch.randn(1, n, 15, dtype=torch.float64), Band(1, 1)

@@ -26,7 +26,7 @@ Bounds = list[tuple[int, int]]
 LABELS = [0] * 20 + [1] * 10 + [0] * 30 + [1] * 3 + [0] * 37
 
 
-def counted_slowly(alarms: Bounds, labels: list[int]) -> AlarmCounts:
+def counted_slowly(alarms: Bounds, labels: list[int], margin: int) -> AlarmCounts:
     """The definition read aloud: every alarm, every anomaly, every row."""
     anomalies: list[list[int]] = []
     for row, label in enumerate(labels):
@@ -34,7 +34,7 @@ def counted_slowly(alarms: Bounds, labels: list[int]) -> AlarmCounts:
             anomalies[-1].append(row)
         elif label:
             anomalies.append([row])
-    widened = [range(rows[0] - MARGIN, rows[-1] + MARGIN + 1) for rows in anomalies]
+    widened = [range(rows[0] - margin, rows[-1] + margin + 1) for rows in anomalies]
     right = sum(
         any(first <= row <= last for rows in widened for row in rows) for first, last in alarms
     )
@@ -128,9 +128,11 @@ def alarmed(draw: st.DrawFn) -> tuple[Bounds, list[int]]:
     return [(min(pair), max(pair)) for pair in pairs], labels
 
 
-@given(alarmed())
-def test_counts_are_those_of_a_walk_over_all_pairs(drawn: tuple[Bounds, list[int]]) -> None:
-    assert count_alarms(*drawn) == counted_slowly(*drawn)
+@given(alarmed(), st.sampled_from([0, MARGIN]))
+def test_counts_are_those_of_a_walk_over_all_pairs(
+    drawn: tuple[Bounds, list[int]], margin: int
+) -> None:
+    assert count_alarms(*drawn, margin=margin) == counted_slowly(*drawn, margin)
 
 
 def test_runs_with_few_rows_between_them_are_one_alarm() -> None:

@@ -112,32 +112,25 @@ def test_entities_go_by_their_order_and_not_by_name() -> None:
     assert all(isinstance(one, Kept) and one.channels == 5 for one in found)
 
 
-@pytest.mark.parametrize("entities", [[], ["a"], ["a", "b", "c"]])
-def test_another_number_of_entities_is_refused(entities: list[str]) -> None:
-    with pytest.raises(InputError, match=f"models must be a list of {1 + len(entities)}, one an"):
-        Keep().unpack(Keep().pack(FLEET), 2, entities)
-
-
-@pytest.mark.parametrize("facts", [{}, "three", None, 3])
-def test_facts_that_are_no_list_are_refused(facts: Any) -> None:
-    arrays = Keep().pack(FLEET).arrays
-    with pytest.raises(InputError, match="models must be a list of 3"):
-        Keep().unpack(State(arrays, {"models": facts}), 2, ["a", "b"])
-
-
-def test_a_stack_of_another_length_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("arrays", "facts", "entities", "message"),
+    [
+        *(({}, {}, names, f"models must be a list of {1 + len(names)}, one an")
+          for names in ([], ["a"], ["a", "b", "c"])),
+        *(({}, {"models": facts}, ["a", "b"], "models must be a list of 3")
+          for facts in ({}, "three", None, 3)),
+        ({"center": np.zeros((2, 2))}, {}, ["a", "b"], "center must hold 3 arrays; got 2"),
+        *(({f"center#{place}": np.zeros(2)}, {}, ["a", "b"], f"center#{place} must name one of 3")
+          for place in ("3", "-1", "x", "1.0")),
+    ],
+)  # fmt: skip
+def test_a_state_that_does_not_fit_is_refused(
+    arrays: Arrays, facts: dict[str, Any], entities: list[str], message: str
+) -> None:
     state = Keep().pack(FLEET)
-    short = State({"center": state.arrays["center"][:2]}, state.facts)
-    with pytest.raises(InputError, match="center must hold 3 arrays; got 2"):
-        Keep().unpack(short, 2, ["a", "b"])
-
-
-@pytest.mark.parametrize("place", ["3", "-1", "x", "1.0"])
-def test_an_array_of_no_model_is_refused(place: str) -> None:
-    state = Keep().pack(FLEET)
-    stray = State({f"center#{place}": np.zeros(2)}, state.facts)
-    with pytest.raises(InputError, match=rf"center#{place} must name one of 3 models"):
-        Keep().unpack(stray, 2, ["a", "b"])
+    changed = State(arrays or state.arrays, {**state.facts, **facts})
+    with pytest.raises(InputError, match=message):
+        Keep().unpack(changed, 2, entities)
 
 
 def test_a_model_without_averages_has_no_blur() -> None:

@@ -78,12 +78,6 @@ def test_a_length_that_is_no_number_of_rows_is_refused(length: Any) -> None:
 # ---- sums and means around a row
 
 
-def test_a_mean_over_three_rows_by_hand() -> None:
-    values = np.array([3.0, 6.0, 9.0, 0.0])
-    assert moving_mean(values, 3).tolist() == [4.5, 6.0, 5.0, 4.5]
-    assert moving_mean(values, 3, lookahead=0).tolist() == [3.0, 4.5, 6.0, 5.0]
-
-
 @pytest.mark.parametrize(
     ("length", "lookahead", "ahead"),
     [(1, None, 0), (2, None, 0), (3, None, 1), (40, None, 19), (40, 0, 0), (40, 7, 7), (10, 7, 4)],
@@ -140,13 +134,6 @@ def test_window_sums_are_those_of_a_loop(n: int, margin: int, first: int) -> Non
             ]
             wanted = np.array([values[list(window)].sum(axis=0) for window in windows])
             np.testing.assert_allclose(found, wanted, atol=1e-12)
-
-
-def test_window_sums_of_single_values_by_hand() -> None:
-    # rows 3 and 4 of 10, 11, …, 19, each with the one before it
-    values: NDArray[np.float64] = np.arange(10.0) + 10
-    sums = WindowSums(*around(values, 3, 5, 2))
-    assert sums.over(3, 5, 2, 0).tolist() == [12.0 + 13, 13.0 + 14]
 
 
 def test_rows_that_a_segment_does_not_have_are_zeros_by_hand() -> None:

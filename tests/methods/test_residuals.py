@@ -73,18 +73,6 @@ def test_training_scores_are_those_of_the_models(method: ResidualMethod) -> None
         np.testing.assert_array_equal(held_out, scores)
 
 
-@pytest.mark.parametrize("method", ALL.values(), ids=list(ALL))
-def test_a_restored_model_says_the_same(method: ResidualMethod) -> None:
-    found = fitted(method, a=walk(seed=1), b=5 * walk(seed=2))
-    models = method.unpack(method.pack(found.models), 3, ["a", "b"])
-    for name in ("a", "b", "stranger"):
-        before, after = (one.of(name).assess(walk(50, seed=3)) for one in (found.models, models))
-        np.testing.assert_array_equal(before.score, after.score)
-        np.testing.assert_array_equal(before.by_channel, after.by_channel)
-        np.testing.assert_array_equal(before.expected, after.expected)
-        assert models.of(name).reach == found.models.of(name).reach
-
-
 @pytest.mark.parametrize(
     ("name", "reach"),
     [

@@ -53,16 +53,6 @@ def test_positions_are_made_on_the_device_requested() -> None:
     assert positions(3, 4, torch.device("meta")).device.type == "meta"
 
 
-def test_the_embedding_weighs_the_point_before_the_point_and_the_point_after() -> None:
-    embed = Embedding(channels=1, width=2)
-    with torch.no_grad():
-        embed.tokens.weight.copy_(torch.tensor([[1.0, 10.0, 100.0], [0.0, 0.0, 0.0]]))
-    tokens = embed(torch.tensor([[[1.0], [2.0], [3.0]]])) - positions(3, 2)
-    # around the ring, 3 comes before 1
-    torch.testing.assert_close(tokens[0, :, 0], torch.tensor([213.0, 321.0, 132.0]))
-    torch.testing.assert_close(tokens[0, :, 1], torch.zeros(3))
-
-
 @pytest.mark.parametrize(("n", "channels"), [(1, 1), (2, 5), (100, 2)])
 def test_the_embedding_is_a_circular_convolution_and_positions(n: int, channels: int) -> None:
     embed = Embedding(channels, width=6)
@@ -133,18 +123,6 @@ def test_other_mappings_neither_learn_nor_save_a_temperature(attention: str) -> 
     module = attention_of(attention)
     assert sorted(dict(module.named_parameters())) == sorted(module.state_dict())
     assert "raw_temperature" not in module.state_dict()
-
-
-@pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("n", [7, 200])
-def test_contribution_is_the_mean_over_heads_of_the_matrices_column_sums(
-    attention: str, n: int
-) -> None:
-    module = attention_of(attention)
-    x = drawn(2, n, 8)
-    matrices = module.matrix(x)  # (2, 2 heads, N, N)
-    expected = (matrices * Band(1, 2).mask(n)).sum(dim=2).mean(dim=1)
-    torch.testing.assert_close(module(x)[1], expected)
 
 
 def test_a_vanilla_layer_is_torch_s_own_post_norm_layer() -> None:

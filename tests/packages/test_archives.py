@@ -47,18 +47,6 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(
     assert {name.parts[0] for name in named - inside} == {f"subadjacent-{VERSION}.dist-info"}
 
 
-@pytest.mark.parametrize(
-    "needed",
-    [
-        "subadjacent/py.typed",
-        "subadjacent/report/page_files/report.html",
-        "subadjacent/service/page/index.html",
-    ],
-)
-def test_the_wheel_has_what_is_no_python(archives: tuple[Path, Path], needed: str) -> None:
-    assert needed in contents(archives[0])
-
-
 def test_the_sdist_makes_the_same_wheel_and_can_be_tested(
     archives: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -37,31 +37,6 @@ def test_neighbours_at_distance_one_by_hand() -> None:
     assert ridge.residuals(values, 1, 3).tolist() == [[2 - 15], [4 - 14]]
 
 
-def test_a_local_model_sees_departures_from_the_neighbours_mean_by_hand() -> None:
-    weights = np.array([[2], [3], [0]], np.float32)
-    ridge = BandRidge(Neighbours(1, 1, 1), ONE, weights, local=True)
-    values = np.array([[1], [2], [4]], np.float32)
-    # the middle's neighbours are 1 and 4: mean 2.5, departures -1.5 and 1.5; its own is -0.5
-    found = ridge.residuals(values, 1, 2)
-    np.testing.assert_allclose(found, [[-0.5 - (2 * -1.5 + 3 * 1.5)]], rtol=1e-6)
-
-
-def test_every_third_row_by_hand() -> None:
-    # distances 1 and 4: weights 1000 and 100 before, 10 and 1 after; row 5 sees 1, 4, 6 and 9
-    weights = np.array([[1000], [100], [10], [1], [0]], np.float32)
-    ridge = BandRidge(Neighbours(1, 5, 5, 3), ONE, weights, local=False)
-    values = np.arange(11, dtype=np.float32)[:, None]
-    assert ridge.residuals(values, 5, 6).item() == 5 - (1000 * 1 + 100 * 4 + 10 * 6 + 9)
-
-
-def test_a_feature_far_from_the_level_is_cut_by_hand() -> None:
-    # neighbours 100 and 0: mean 50, departures 50 and -50 are cut at 10; the row's own is -50
-    weights = np.array([[2], [3], [0]], np.float32)
-    ridge = BandRidge(Neighbours(1, 1, 1), ONE, weights, local=True)
-    found = ridge.residuals(np.array([[100], [0], [0]], np.float32), 1, 2)
-    assert found.tolist() == [[-50 - (2 * CLIP - 3 * CLIP)]]
-
-
 def slow_residual(ridge: BandRidge, values: Rows, row: int) -> list[float]:
     """The definition read aloud, of one row."""
     limit = FAR_CLIP if ridge.local else CLIP

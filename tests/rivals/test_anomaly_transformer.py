@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from subadjacent import (
-    AnomalyTransformerDetector,
-    InputError,
-)
 from subadjacent.core.association import discrepancy
-from subadjacent.data.plant import Plant
-from subadjacent.methods.neural.paper_score import weighted
 from subadjacent.rivals.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
 from subadjacent.training.config import TrainingConfig
 from subadjacent.training.device import autocast
@@ -27,7 +19,6 @@ from tiny import CPU, windows
 
 CONFIG = AnomalyTransformerConfig(channels=2, width=8, heads=2, layers=2, feedforward=8)
 both_attentions = pytest.mark.parametrize("attention", ["vanilla", "softmax"])
-SMALL: dict[str, Any] = {"window": 20, "epochs": 2, "stride": 4}
 
 
 def network(attention: str = "vanilla", seed: int = 0) -> AnomalyTransformer:
@@ -102,25 +93,3 @@ def test_training_lowers_the_error_and_raises_the_discrepancy(
 
 
 # ---- the detector
-
-
-def quick(**parameters: Any) -> AnomalyTransformerDetector:
-    return AnomalyTransformerDetector(**SMALL | parameters)
-
-
-def test_the_score_is_the_error_weighed_by_the_discrepancy_over_the_window(plant: Plant) -> None:
-    detector = quick(temperature=0.5).fit(plant.train)
-    rows = plant.test[:20]
-    assessment = detector.assess(rows)
-    error, discrepancy, score = (
-        torch.from_numpy(assessment.traces[0][name]) for name in ("error", "contribution", "score")
-    )
-    torch.testing.assert_close(score, weighted(error, discrepancy, temperature=0.5))
-    np.testing.assert_allclose(assessment.scores, score, rtol=1e-6)
-    assert discrepancy.min() > 0
-
-
-@pytest.mark.parametrize("attention", ["softmax", "flash", None, []])
-def test_an_unknown_attention_is_refused(plant: Plant, attention: Any) -> None:
-    with pytest.raises(InputError, match="attention must be one of vanilla, linear; got"):
-        quick(attention=attention).fit(plant.train)

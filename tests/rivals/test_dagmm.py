@@ -26,16 +26,6 @@ def draws(*shape: int, seed: int = 5) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-def test_two_samples_of_one_component_by_hand() -> None:
-    """Mean 1, variance 1: a sample at the mean has the density of a standard normal at zero."""
-    found = fit_mixture(torch.tensor([[0.0], [2.0]]), torch.ones(2, 1))
-    assert found.share.tolist() == [1.0]
-    assert found.mean.tolist() == [[1.0]]
-    assert found.covariance.item() == pytest.approx(1 + FLOOR)
-    expected = 0.5 * math.log(2 * math.pi * (1 + FLOOR))
-    assert energy(torch.tensor([[1.0]]), found).item() == pytest.approx(expected, rel=1e-5)
-
-
 def test_a_sample_counts_in_a_component_by_its_chance() -> None:
     features = torch.tensor([[0.0], [4.0]])
     found = fit_mixture(features, torch.tensor([[1.0, 0.0], [0.25, 0.75]]))

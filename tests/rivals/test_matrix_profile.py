@@ -68,24 +68,6 @@ def test_distances_are_those_of_the_definition() -> None:
     np.testing.assert_allclose(distances(test, train, length), wanted)
 
 
-# stump(test, 5, train, ignore_trivial=False) of stumpy 1.14.1
-STUMPY = [
-    0.29296, 0.373397, 0.722114, 0.705276, 0.210594, 0.297727, 0.365233, 1.127429, 0.957831,
-    0.915711, 0.336727, 0.564318, 0.497669, 0.476365, 0.106182, 0.793957, 2.236068, 2.236068,
-    0.535426, 0.455772,
-]  # fmt: skip
-
-
-def test_distances_are_those_of_stumpy() -> None:
-    row = np.arange(60.0)
-    train = np.sin(0.7 * row) + 0.1 * ((7 * row) % 5)
-    row = np.arange(24.0)
-    test = np.cos(0.7 * row) + 0.1 * ((3 * row) % 4)
-    test[10] += 2
-    test[16:22] = 0.5
-    np.testing.assert_allclose(distances(test, train, 5), STUMPY, atol=1e-6)
-
-
 def test_long_segments_are_assessed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = fitted(noise(), window=5)
     at_once = model.predict(noise(50, seed=1))

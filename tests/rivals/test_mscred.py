@@ -26,13 +26,6 @@ def network(config: MSCREDConfig = CONFIG) -> MSCRED:
     return MSCRED.seeded(config, 0).eval()
 
 
-def test_a_signature_is_the_mean_product_of_two_channels() -> None:
-    rows = torch.tensor([[[9.0, 9.0], [1.0, 2.0], [3.0, -1.0]]])
-    found = signatures(rows, lengths=[2], steps=1, gap=1)
-    # (1·1 + 3·3) / 2, (1·2 - 3·1) / 2, (2·2 + 1·1) / 2
-    assert found[0, 0, 0].tolist() == [[5.0, -0.5], [-0.5, 2.5]]
-
-
 def test_signatures_equal_the_definition_at_every_moment_and_scale() -> None:
     rows, lengths = batch(CONFIG, 2), (2, 4, 6)
     found = signatures(rows, lengths, steps=3, gap=2)

@@ -29,12 +29,6 @@ def attention(looking: list[float], looked_at: list[float]) -> GraphAttention:
     return found
 
 
-def test_a_node_takes_most_from_the_node_that_weighs_most() -> None:
-    nodes = torch.tensor([[[0.0], [math.log(2.0)], [math.log(5.0)]]])
-    found = attention([0.0], [1.0]).weights(nodes)
-    torch.testing.assert_close(found[0], torch.tensor([[0.125, 0.25, 0.625]] * 3))
-
-
 def test_attention_is_that_of_the_definition() -> None:
     nodes = torch.randn(1, 4, 2, generator=torch.Generator().manual_seed(1))
     model = attention([0.5, -1.0], [2.0, 1.0])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -35,27 +33,6 @@ def test_a_score_spreads_through_open_gates() -> None:
     assert induced(score, gate, reach=2).tolist() == [[2.0, 4.0, 8.0, 4.0, 1.0, 0.0]]
     shut = torch.tensor([[0.5, 0.0, 0.5, 0.5, 0.0, 1.0]])
     assert induced(score, shut, reach=5).tolist() == [[0.0, 0.0, 8.0, 4.0, 0.0, 0.0]]
-
-
-def induced_oracle(score: Tensor, gate: Tensor, reach: int) -> Tensor:
-    """Equations 6 and 7 read aloud."""
-    n = len(score)
-    total = torch.zeros(n)
-    for t in range(n):
-        for tau in range(max(t - reach, 0), min(t + reach, n - 1) + 1):
-            between = range(tau + 1, t + 1) if tau < t else range(t, tau)
-            total[t] += score[tau] * math.prod(float(gate[k]) for k in between)
-    return total
-
-
-@pytest.mark.parametrize("reach", [0, 1, 3, 50])
-def test_induced_scores_are_those_of_the_definition(reach: int) -> None:
-    generator = torch.Generator().manual_seed(2)
-    score, gate = torch.rand(2, 3, 9, generator=generator)
-    found = induced(score, gate, reach)
-    for number in range(3):
-        oracle = induced_oracle(score[number], gate[number], reach)
-        torch.testing.assert_close(found[number], oracle)
 
 
 def moved(model: NPSR, at: int) -> tuple[Tensor, Tensor]:

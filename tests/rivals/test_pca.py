@@ -5,30 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from subadjacent.rivals.pca import Subspace, SubspaceMethod, principal, windows_of
+from subadjacent.rivals.pca import SubspaceMethod, principal, windows_of
 
 
 def test_windows_by_hand() -> None:
     rows = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
     (windows,) = windows_of(rows, 2)
     assert windows.tolist() == [[1, 10, 2, 20], [2, 20, 3, 30]]
-
-
-def test_the_nearest_point_by_hand() -> None:
-    """Mean (1, 1), one direction along the first axis."""
-    subspace = Subspace(np.ones(2), np.array([[1.0], [0.0]]), length=1)
-    assert subspace.nearest(np.array([[5.0, 3.0]])).tolist() == [[5, 1]]
-    expected, error, _ = subspace.predict(np.array([[5.0, 3.0]]))
-    assert expected.tolist() == [[5, 1]]
-    assert error.tolist() == [2]  # squares 0 and 4
-
-
-def test_rows_are_assessed_by_all_windows_that_cover_them() -> None:
-    """Windows of 2 rows that should be 0; the middle row is in both."""
-    subspace = Subspace(np.zeros(2), np.zeros((2, 0)), length=2)
-    _, error, _ = subspace.predict(np.array([[2.0], [0.0], [4.0]]))
-    # window errors (4 + 0) / 2 and (0 + 16) / 2
-    assert error.tolist() == [2, 5, 8]
 
 
 @pytest.mark.parametrize(

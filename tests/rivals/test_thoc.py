@@ -44,22 +44,6 @@ def test_a_layers_state_is_that_of_as_many_points_before_as_it_skips(skip: int) 
         torch.testing.assert_close(forecasts[:, at], scale.forecast(before))
 
 
-@torch.no_grad()
-def test_one_scale_by_hand() -> None:
-    """A feature at 45 degrees from two centres belongs to both, and is as far from each."""
-    model = network(width=2, skips=(1,), centres=(2,))
-    (scale,) = scales(model)
-    scale.centres.copy_(torch.tensor([[1.0, 0.0], [0.0, 3.0]]))
-    found = scale.cosines(torch.tensor([[5.0, 0.0], [-2.0, 0.0], [1.0, 1.0]]))
-    half = 0.5**0.5
-    torch.testing.assert_close(found, torch.tensor([[1.0, 0.0], [-1.0, 0.0], [half, half]]))
-    for value in scale.recurrent.parameters():
-        value.zero_()
-    # both features of every point are tanh(1), by half a step from nothing
-    scale.recurrent.bias_ih_l0[4:] = 1.0
-    torch.testing.assert_close(model(batch(CONFIG))[0][0], torch.full((3, WINDOW), 1 - half))
-
-
 def slow_distances(model: THOC, window: Tensor) -> Tensor:
     """Point after point, scale after scale, group after group; (scales, N)."""
     layers, points = [], window[None]

@@ -14,7 +14,6 @@ import polars as pl
 from live_service import (
     CHANNELS,
     LiveService,
-    alike,
     as_csv,
     rows_of,
     until,
@@ -43,14 +42,6 @@ def test_every_format_gives_the_same_answers(service: LiveService) -> None:
         found.append(without_keys(answer.json["answers"]))
     assert all(one == found[0] for one in found)
     assert len(found[0]) == 30
-
-
-def test_answers_do_not_depend_on_how_rows_are_grouped(service: LiveService) -> None:
-    rows = with_a_jump(calm=150, jump=5, after=40)
-    together = service.push("together", rows)["answers"]
-    apart = [answer for row in rows for answer in service.push("apart", [row])["answers"]]
-    assert alike(without_keys(apart), without_keys(together))
-    assert any(one["alarm"] for one in together)
 
 
 def test_late_and_duplicate_rows_are_counted_and_left_out(service: LiveService) -> None:

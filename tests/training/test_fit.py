@@ -6,10 +6,6 @@ import itertools
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +17,6 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from running import GENEROUS, wait_until
 from subadjacent.data.windows import Windows
 from subadjacent.errors import InputError, ModelFileError, SubAdjacentError
 from subadjacent.networks.config import TransformerConfig
@@ -172,42 +167,6 @@ def test_a_network_with_two_optimisers_that_draws_at_random_goes_on_as_well(
     np.testing.assert_array_equal(weights(resumed), weights(unbroken))
     assert history[-1].validation_error < history[0].validation_error
     assert history[-1].traces == {}
-
-
-def test_a_killed_process_goes_on_to_the_same_weights(tmp_path: Path, unbroken: Network) -> None:
-    """A real process, killed by SIGKILL as soon as its first checkpoint is there."""
-    script = textwrap.dedent(
-        """
-        import sys, time
-        import torch
-        sys.path[:0] = [sys.argv[1], sys.argv[1] + "/training"]
-        from test_fit import CONFIG, Path, fit, network, save_file
-        torch.set_num_threads(1)
-        model = network()
-        checkpoint = Path(sys.argv[2])
-        # until it is killed
-        wait = lambda progress: checkpoint.exists() and time.sleep(float(sys.argv[4]))
-        fit(model, checkpoint=checkpoint, watch=wait)
-        save_file(model.state_dict(), sys.argv[3])
-        """
-    )
-    checkpoint, result = tmp_path / "state", tmp_path / "result.safetensors"
-
-    def start(pause: str) -> subprocess.Popen[bytes]:
-        folder = str(Path(__file__).parents[1])
-        return subprocess.Popen(
-            [sys.executable, "-c", script, folder, str(checkpoint), str(result), pause]
-        )
-
-    process = start(pause=str(GENEROUS))
-    wait_until(checkpoint.exists, process)
-    os.kill(process.pid, signal.SIGKILL)
-    assert process.wait() == -signal.SIGKILL
-    assert not result.exists()
-
-    assert start(pause="0").wait(timeout=GENEROUS) == 0
-    for name, value in load_file(result).items():
-        torch.testing.assert_close(value, unbroken.state_dict()[name], rtol=0, atol=0)
 
 
 def test_a_disk_that_is_full_for_checkpoints_is_one_warning_and_training_goes_on(

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-import subadjacent
 from report.browsing import CHROMIUM
 
 pytestmark = [
@@ -187,12 +186,3 @@ def test_a_table_of_numbers_is_sorted_by_a_click(open_page: Opener) -> None:
     head.click()
     assert numbers() == sorted(numbers())
     assert head.get_attribute("aria-sort") == "ascending"
-
-
-def test_every_public_name_can_be_looked_up(open_page: Opener) -> None:
-    page = open_page("reference/python.html")
-    listed = page.locator("article td:first-child a").all_text_contents()
-    assert sorted(listed) == sorted(subadjacent.__all__)
-    page.locator("article td a", has_text="SubAdjacentDetector").first.click()
-    expect(page.locator("dt.sig").first).to_contain_text("lookahead")
-    expect(page.locator("dt", has_text="decision_function").first).to_be_visible()

@@ -13,7 +13,7 @@ from counting import calls
 from subadjacent.data.files import open_files
 from subadjacent.runtime import Progress
 from subadjacent.workflow.score import score
-from workflow.level import PASSES, LevelDetector
+from workflow.level import LevelDetector
 
 
 def fleet(entities: int, rows: int) -> pl.DataFrame:
@@ -63,14 +63,6 @@ def test_work_grows_with_the_rows_and_not_with_entities_times_rows(tmp_path: Pat
 
     # what grows with their product would be sixteen times as much
     assert work(400) < 5 * work(100)
-
-
-def test_an_entity_of_few_rows_is_assessed_once(tmp_path: Path) -> None:
-    frame = fleet(entities=3, rows=40)
-    detector = LevelDetector().fit(frame)
-    PASSES.clear()
-    score(detector, open_files(path_of(frame, tmp_path)))
-    assert PASSES == [40, 40, 40]
 
 
 def test_some_of_the_unseen_entities_are_named_once(

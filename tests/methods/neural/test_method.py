@@ -17,7 +17,7 @@ from subadjacent.methods.neural.transformers import (
     SubAdjacentMethod,
 )
 from subadjacent.rivals.anomaly_transformer import AnomalyTransformerMethod
-from subadjacent.runtime import Progress, Runtime
+from subadjacent.runtime import Runtime
 
 SMALL: dict[str, Any] = {"size": "tiny", "window": 20, "epochs": 1, "stride": 4}
 CPU = Runtime(device="cpu")
@@ -133,28 +133,6 @@ def test_a_state_that_does_not_fit_is_refused(plant: Plant, spoil: Any, message:
     spoil(arrays, facts)
     with pytest.raises((InputError, KeyError, RuntimeError), match=message):
         method.unpack(State(arrays, facts), 4, ["a"])
-
-
-def test_progress_is_told_in_steps_with_the_epoch(plant: Plant) -> None:
-    seen: list[Progress] = []
-    method = SubAdjacentMethod(**SMALL | {"epochs": 2, "batch_size": 100})
-    method.fit([TrainSeries(plant.train)], Runtime(device="cpu", watch=seen.append))
-    # 196 windows are two steps, then the epoch's own report
-    assert [(one.stage, one.done, one.total, one.unit) for one in seen] == [
-        ("training", done, 4, "steps") for done in (1, 2, 2, 3, 4, 4)
-    ]
-    assert seen[0].note == "epoch 1 of at most 2"
-    assert seen[-1].note.startswith("epoch 2 of at most 2, validation error 0.")
-
-
-def test_the_seed_decides_the_weights(plant: Plant) -> None:
-    series, method = TrainSeries(plant.train), SubAdjacentMethod(**SMALL)
-    scores = [
-        model_of(method, series, run=Runtime(device="cpu", seed=seed)).assess(plant.test).score
-        for seed in (1, 1, 2)
-    ]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert not np.allclose(scores[0], scores[2])
 
 
 @pytest.mark.parametrize(

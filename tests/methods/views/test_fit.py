@@ -165,14 +165,6 @@ def test_rows_are_picked_evenly_however_short_segments_are(lengths: tuple[int, .
     assert sum(size == longest for size in sizes) * longest >= ENOUGH / 4
 
 
-def test_of_few_rows_all_are_picked() -> None:
-    lengths = [PIECE + 1, 3, 2 * ENOUGH - PIECE - 5]
-    covered = [0, 0, 0]
-    for number, first, last in _pieces(lengths):
-        covered[number] += last - first
-    assert covered == lengths
-
-
 def test_some_of_many_rows_tell_how_large_parts_are() -> None:
     rows = waves(3 * ENOUGH + 7)
     found = fit([rows[: ENOUGH + 3], rows[ENOUGH + 3 :]], FORECAST)

@@ -25,13 +25,6 @@ def test_three_references_on_a_line_by_hand() -> None:
     assert squares.tolist() == [1.0, 2.25, 2.25, 0.0, 4.0, 89.0**2]
 
 
-def test_of_references_that_are_equal_the_first_counts() -> None:
-    references = np.array([[5.0, 5.0], [1.0, 2.0], [1.0, 2.0]])
-    squares, which = nearest(np.array([[1.0, 2.0], [1.0, 3.0]]), references)
-    assert which.tolist() == [1, 1]
-    assert squares.tolist() == [0.0, 1.0]
-
-
 def slow_nearest(points: Floats, references: Floats) -> tuple[list[float], list[int]]:
     """The definition read aloud."""
     squares, which = [], []

@@ -64,16 +64,6 @@ def test_a_restless_tenth_makes_more_usual_than_the_mean_does_by_hand() -> None:
     assert found > (residuals**2).mean()
 
 
-def test_segments_are_averaged_each_by_itself_by_hand() -> None:
-    up, down = np.ones((400, 1)), -np.ones((400, 1))
-    apart = channel_fit([up, down]).scale.squares[2, 0]
-    # over 40 rows, the 20 at each end have half to all of them
-    assert apart == pytest.approx(1 - 0.25 * 20 * 4 / 800, abs=0.003)
-    # where they meet, the mean goes from 1 to -1
-    joined = channel_fit([np.concatenate([up, down])]).scale.squares[2, 0]
-    assert joined == pytest.approx(1 - (0.25 * 20 * 2 + 40 * 2 / 3) / 800, abs=0.003)
-
-
 def block_mean(squares: Floats) -> Floats:
     """The root mean square over ten blocks of each block's mean, read aloud."""
     blocks = [block for block in np.array_split(squares, 10) if len(block)]
@@ -168,13 +158,6 @@ def test_some_of_many_rows_tell_which_spread_is_rare(monkeypatch: pytest.MonkeyP
     assert not np.array_equal(some.scale.spread, every.scale.spread)
     np.testing.assert_allclose(some.scale.spread, every.scale.spread, rtol=0.05)
     np.testing.assert_array_equal(some.scale.squares, every.scale.squares)
-
-
-def test_only_judged_rows_say_what_is_usual() -> None:
-    residuals, judged = np.zeros((100, 1)), np.zeros(100, dtype=bool)
-    residuals[50:], judged[50:] = 2.0, True
-    found = fit_channel_scale([residuals], AssessedRows([judged]), 0).scale
-    assert found.squares[0, 0] == pytest.approx(4.0)
 
 
 def test_where_no_row_was_judged_nothing_is_ever_unusual() -> None:

@@ -129,122 +129,65 @@ def test_facts_are_the_unit_the_weights_and_where_neighbours_stand_by_hand() -> 
     }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "center",
-        "deviation",
-        "typical",
-        "comparable",
-        "rhythm.joint",
-        "level.alone",
-        "rhythm.across",
-        "rhythm.gains",
-        "local rhythm.0.weights",
-        "slow rhythm.companions",
-        "state.references",
-        "shape.1.references",
-        "shape.1.usual",
-    ],
-)
-def test_arrays_that_do_not_fit_are_refused(name: str) -> None:
+def refused(message: str, **changed: Any) -> None:
+    """Restore a model of which some arrays or facts were changed."""
     arrays, facts = state()
-    whole = arrays[name]
-    for bad in (whole[..., :-1], whole * np.nan, whole[None]):
-        arrays[name] = bad
-        with pytest.raises(InputError, match=f"{name} must (be finite|have shape)"):
-            restore(State(arrays, facts), 3, ViewSettings())
+    for name, value in changed.items():
+        (arrays if name in arrays else facts)[name] = value
+    with pytest.raises(InputError, match=message):
+        restore(State(arrays, facts), 3, ViewSettings())
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
+ONE_SHAPE = (
+    "center", "deviation", "typical", "comparable", "rhythm.joint", "level.alone", "rhythm.across",
+    "rhythm.gains", "local rhythm.0.weights", "slow rhythm.companions", "state.references",
+    "shape.1.references", "shape.1.usual",
+)  # fmt: skip
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    arrays, _ = state()
+    for name in ONE_SHAPE:
+        for bad in (arrays[name][..., :-1], arrays[name] * np.nan, arrays[name][None]):
+            refused(f"{name} must (be finite|have shape)", **{name: bad})
+    for name in ("state.usual", "shape.0.usual", "shape.0.channels"):
+        view, whole = name.rpartition(".")[0], arrays[name]
+        for bad in (whole[:-1], whole * np.nan, -1 - whole, whole[None]):
+            message = rf"{view}\.\w+ must (have shape|be finite and at least)"
+            refused(message, **{name: bad})
+    for name in ("state.axes", "state.usual", "shape.0.channels", "shape.1.references"):
+        whole = arrays[name]
+        for bad in (whole[:, :0] if whole.ndim > 1 else whole[:0], whole.ravel()[0]):
+            refused(f"{name} must not be empty; got shape", **{name: np.asarray(bad)})
+    with pytest.raises(InputError, match="center must have shape"):
+        restore(State(*state()), 4, ViewSettings())
+
+
+def test_values_that_make_no_sense_are_refused() -> None:
+    arrays, facts = state()
+    for name, message in (
         ("typical", "typical, the median surprise of each view, must not be negative; got -"),
         ("deviation", r"deviation must be above 0; got \[-"),
         ("rhythm.gains", "rhythm.gains, the scale factors of residuals, must be above 0; got -"),
-    ],
-)
-def test_what_must_not_be_negative_is_refused(name: str, message: str) -> None:
-    arrays, facts = state()
-    arrays[name] = -arrays[name]
-    with pytest.raises(InputError, match=message):
-        restore(State(arrays, facts), 3, ViewSettings())
-
-
-@pytest.mark.parametrize("name", ["state.usual", "shape.0.usual", "shape.0.channels"])
-def test_arrays_of_one_view_that_do_not_agree_are_refused(name: str) -> None:
-    arrays, facts = state()
-    whole = arrays[name]
-    view = name.rpartition(".")[0]
-    for bad in (whole[:-1], whole * np.nan, -1 - whole, whole[None]):
-        arrays[name] = bad
-        with pytest.raises(
-            InputError, match=rf"{view}\.\w+ must (have shape|be finite and at least)"
-        ):
-            restore(State(arrays, facts), 3, ViewSettings())
-
-
-@pytest.mark.parametrize(
-    "name", ["state.axes", "state.usual", "shape.0.channels", "shape.1.references"]
-)
-def test_a_view_without_any_references_is_refused(name: str) -> None:
-    arrays, facts = state()
-    whole = arrays[name]
-    for bad in (whole[:, :0] if whole.ndim > 1 else whole[:0], whole.ravel()[0]):
-        arrays[name] = np.asarray(bad)
-        with pytest.raises(InputError, match=f"{name} must not be empty; got shape"):
-            restore(State(arrays, facts), 3, ViewSettings())
-
-
-@pytest.mark.parametrize("channels", [[0, 1, 1], [0, 1, 3]])
-def test_channels_of_shapes_that_are_not_there_or_twice_are_refused(channels: list[int]) -> None:
-    arrays, facts = state()
-    arrays["shape.1.channels"] = np.array(channels)
-    with pytest.raises(InputError, match=r"shape.1.channels must be different numbers below 3"):
-        restore(State(arrays, facts), 3, ViewSettings())
-
-
-@pytest.mark.parametrize(
-    ("fact", "value", "message"),
-    [
-        ("grains", [2, 0], "grains must be a whole number of at least 1; got 0"),
-        ("grains", [2.5], "grains must be a whole number of at least 1; got 2.5"),
-        ("grains", [], "grains must not be empty for a model with a shape view"),
-        ("novelty", {"state": -1}, "novelty.state must be a finite number of at least 0; got -1"),
-        ("novelty", {"shape": "much"}, "novelty.shape must be a finite number"),
-    ],
-)
-def test_grains_and_weights_that_make_no_sense_are_refused(
-    fact: str, value: Any, message: str
-) -> None:
-    arrays, facts = state()
-    with pytest.raises(InputError, match=message):
-        restore(State(arrays, facts | {fact: value}), 3, ViewSettings())
-
-
-@pytest.mark.parametrize("unit", [0.0, -1.0, float("nan"), "1", None])
-def test_a_unit_that_is_no_positive_number_is_refused(unit: Any) -> None:
-    arrays, facts = state()
-    with pytest.raises(InputError, match="unit must be a finite number above 0"):
-        restore(State(arrays, facts | {"unit": unit}), 3, ViewSettings())
-
-
-@pytest.mark.parametrize(
-    ("view", "layout", "message"),
-    [
+    ):
+        refused(message, **{name: -arrays[name]})
+    for channels in ([0, 1, 1], [0, 1, 3]):
+        message = "shape.1.channels must be different numbers below 3"
+        refused(message, **{"shape.1.channels": np.array(channels)})
+    for grains, message in (
+        ([2, 0], "grains must be a whole number of at least 1; got 0"),
+        ([2.5], "grains must be a whole number of at least 1; got 2.5"),
+        ([], "grains must not be empty for a model with a shape view"),
+    ):
+        refused(message, grains=grains)
+    refused("novelty.state must be a finite number of at least 0; got -1", novelty={"state": -1})
+    refused("novelty.shape must be a finite number", novelty={"shape": "much"})
+    for unit in (0.0, -1.0, float("nan"), "1", None):
+        refused("unit must be a finite number above 0", unit=unit)
+    for view, layout, message in (
         ("rhythm", [5, 29, 30, 1], "rhythm.0.weights must have shape"),
         ("rhythm", [0, 30, 30, 1], "near must be a whole number of at least 1"),
         ("local rhythm", [5, 130, 130, 5], "step must be 1 for a local model"),
-    ],
-)
-def test_neighbours_that_do_not_fit_are_refused(view: str, layout: list[int], message: str) -> None:
-    arrays, facts = state()
-    facts["neighbours"][view][0] = layout
-    with pytest.raises(InputError, match=message):
-        restore(State(arrays, facts), 3, ViewSettings())
-
-
-def test_another_number_of_channels_is_refused() -> None:
-    arrays, facts = state()
-    with pytest.raises(InputError, match="center must have shape"):
-        restore(State(arrays, facts), 4, ViewSettings())
+    ):
+        models = [layout, *facts["neighbours"][view][1:]]
+        refused(message, neighbours={**facts["neighbours"], view: models})

@@ -14,7 +14,7 @@ from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.view_facts import VIEWS
 from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
-from subadjacent.methods.stream import ReplayStream, joined
+from subadjacent.methods.stream import joined
 from subadjacent.methods.views.method import ViewsMethod
 from subadjacent.methods.views.settings import ViewSettings
 from subadjacent.methods.views.stream import ViewsStream
@@ -72,19 +72,21 @@ def assert_exact(found: Evidence, wanted: Evidence) -> None:
 
 @pytest.mark.parametrize(
     ("channels", "lookahead", "size"),
-    [(1, "full", 61), (3, 0, 900), (5, 5, 61), (20, 30, 61), (20, "full", 900)],
+    [
+        (1, "full", 61),
+        (3, 0, 900),
+        (5, 0, 1),
+        (5, "full", 1),
+        (5, 5, 61),
+        (20, 30, 61),
+        (20, "full", 900),
+    ],
 )
 def test_in_parts_is_all_at_once(channels: int, lookahead: int | str, size: int) -> None:
     stream = model(channels, lookahead).stream()
     assert isinstance(stream, ViewsStream)
     found = in_parts(stream, spoiled(900, channels), size)
     assert_exact(found, all_at_once(channels, lookahead, 900))
-
-
-@pytest.mark.parametrize("lookahead", [0, "full"])
-def test_row_by_row_is_all_at_once(lookahead: int | str) -> None:
-    found = in_parts(model(5, lookahead).stream(), spoiled(900, 5), 1)
-    assert_exact(found, all_at_once(5, lookahead, 900))
 
 
 @pytest.mark.parametrize("lookahead", LOOKAHEADS)
@@ -144,19 +146,22 @@ def test_after_the_end_a_new_segment_begins() -> None:
     assert_exact(in_parts(stream, rows, 100), fitted.assess(rows))
 
 
-@pytest.mark.parametrize("stop", [0, 1, 555])
 @pytest.mark.parametrize("lookahead", [0, "full"])
-def test_a_stream_goes_on_where_another_stood(lookahead: int | str, stop: int) -> None:
+def test_a_stream_goes_on_where_another_stood(lookahead: int | str) -> None:
+    """Also between the rows at which old ones are forgotten."""
     fitted, rows = model(5, lookahead), spoiled(900, 5)
-    first = fitted.stream()
-    before = first.push(rows[:stop])
-    state = first.state()
-    # as files keep them: numbers only
-    assert all(array.dtype.kind in "fiu" for array in state.arrays.values())
-    other = fitted.stream(State({k: v.copy() for k, v in state.arrays.items()}, dict(state.facts)))
-    assert (other.taken, other.given) == (first.taken, first.given)
-    rest = in_parts(other, rows[stop:], 40)
-    assert_exact(joined([before, rest]), all_at_once(5, lookahead, 900))
+    stream, parts, before = fitted.stream(), [], 0
+    for stop in (0, 1, *range(500, 540), 555):
+        parts.append(stream.push(rows[before:stop]))
+        state, before = stream.state(), stop
+        # as files keep them: numbers only
+        assert all(array.dtype.kind in "fiu" for array in state.arrays.values())
+        arrays = {name: array.copy() for name, array in state.arrays.items()}
+        other = fitted.stream(State(arrays, dict(state.facts)))
+        assert (other.taken, other.given) == (stream.taken, stream.given)
+        stream = other
+    found = joined([*parts, in_parts(stream, rows[before:], 40)])
+    assert_exact(found, all_at_once(5, lookahead, 900))
 
 
 def test_what_is_kept_does_not_grow() -> None:
@@ -187,11 +192,6 @@ def test_rows_of_another_shape_are_refused() -> None:
         model(3, 30).stream().push(np.zeros((5, 1)))
 
 
-def test_replaying_comes_to_the_same() -> None:
-    fitted, rows = model(3, 30), spoiled(600, 3)
-    assert_exact(in_parts(ReplayStream(fitted), rows, 200), fitted.assess(rows))
-
-
 @pytest.mark.parametrize(
     ("channels", "lookahead", "size"), [(1, 0, 1), (5, "full", 1), (5, 5, 7), (1, 30, 61)]
 )
@@ -204,17 +204,3 @@ def test_scores_alone_are_those_with_explanations(
     assert found.expected is None
     assert not found.by_channel.size
     assert not found.traces
-
-
-@pytest.mark.parametrize("lookahead", [0, "full"])
-def test_a_stop_at_any_row_changes_no_score(lookahead: int | str) -> None:
-    """Also between the rows at which old ones are forgotten."""
-    fitted, rows = model(5, lookahead), spoiled(900, 5)
-    stream = fitted.stream(explained=False)
-    parts = [stream.push(rows[:500])]
-    for row in rows[500:540]:
-        parts.append(stream.push(row[None]))
-        stream = fitted.stream(stream.state(), explained=False)
-    parts += [stream.push(row[None]) for row in rows[540:600]]
-    found = joined([*parts, in_parts(stream, rows[600:], 300)])
-    np.testing.assert_array_equal(found.score, all_at_once(5, lookahead, 900).score)

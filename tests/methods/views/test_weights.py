@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from subadjacent.methods.views.weights import (
     MIN_COMMON,
-    ROUNDING,
     PartWeights,
     typical_surprise,
 )
@@ -43,24 +41,6 @@ def test_a_part_that_judges_only_some_rows_says_nothing_of_the_others_by_hand() 
     # it gets less weight itself, should it be too large
     large = PartWeights(np.array([4.0, 8.0, 24.0]), np.array([True, True, False]))
     assert large.factors().tolist() == [1.0, 1.0, 0.5]
-
-
-def slow_factors(typical: list[float], comparable: list[bool]) -> list[float]:
-    """The definition read aloud."""
-    compared = [one for one, ok in zip(typical, comparable, strict=True) if ok and one > ROUNDING]
-    if not compared:
-        return [1.0] * len(typical)
-    most = 2 * max(float(np.median(compared)), MIN_COMMON)
-    return [1.0 if one <= most else most / one for one in typical]
-
-
-def test_factors_are_the_definition() -> None:
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        typical = rng.exponential(size=7) * rng.choice([0.0, 1e-7, 1e-3, 1.0, 50.0], size=7)
-        comparable = rng.random(7) < 0.7
-        found = PartWeights(typical, comparable).factors()
-        assert found == pytest.approx(slow_factors(typical.tolist(), comparable.tolist()))
 
 
 def test_where_hardly_anything_moves_every_part_keeps_its_weight() -> None:

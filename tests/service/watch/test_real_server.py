@@ -10,7 +10,6 @@ from pathlib import Path
 
 from running import GENEROUS
 from service.watch.servers import (
-    answering,
     exporter,
     fetch,
     free_port,
@@ -86,24 +85,3 @@ def test_an_anomaly_raises_an_alert_and_a_restart_goes_on(tmp_path: Path) -> Non
         assert "plant_load: resumed 2 stored series" in later
         assert "learned" not in later
         assert "Traceback" not in later
-
-
-def test_a_server_that_is_down_is_said_once_and_asked_again(tmp_path: Path) -> None:
-    missing, port = free_port(), free_port()
-    arguments = ("--prometheus", f"http://127.0.0.1:{missing}", "--query", "up", "--query", "down")
-    metrics = f"http://127.0.0.1:{port}/metrics"
-    with watcher(tmp_path, *arguments, "--listen", f"127.0.0.1:{port}") as process:
-        failed = 'anomaly_watch_failures_total{query="up",reason="unreachable"} 2.0'
-        wait_for(lambda: failed in fetch(metrics), process)
-        assert 'anomaly_watch_up{query="up"} 0.0' in fetch(metrics)
-        nothing = b'{"status":"success","data":{"resultType":"matrix","result":[]}}'
-        with answering(lambda _: (200, nothing), missing):
-            wait_for(lambda: 'anomaly_watch_up{query="up"} 1.0' in fetch(metrics), process)
-            wait_for(lambda: 'anomaly_watch_up{query="down"} 1.0' in fetch(metrics), process)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=GENEROUS) == 128 + signal.SIGINT
-    said = (tmp_path / "said").read_text().splitlines()
-    assert sum("up: no rows (" in line for line in said) == 1
-    assert sum("up: rows are read again" in line for line in said) == 1
-    assert said[-1] == "interrupted; nothing was half-written"
-    assert not any("Traceback" in line for line in said)
