@@ -127,6 +127,8 @@ def _plant(rng: np.random.Generator, drawn: Background, kind: str, channel: int)
     if is_too_short or (kind in (CYCLE_CHANGE, SHAPE_CHANGE) and length < column.cycle):
         raise _UnsuitableError
     last_start = tested - length - MARGIN
+    if last_start < MARGIN:
+        raise _UnsuitableError
     first = (
         tested - length if kind == SHIFT else int(rng.integers(MARGIN, last_start, endpoint=True))
     )
