@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+
 import pytest
 
 from benchmark_scripts import BAD_OUTCOMES, FOLDER, REPORTS, SCRIPTS, Load, rows_of
@@ -81,3 +83,14 @@ def test_sizes_of_saved_streams_on_the_page_are_those_of_the_report() -> None:
     without, with_model = (round(size / 1000) for size in most.values())
     wanted = f"{without} kB at most without a model, {with_model} kB with the default"
     assert wanted in " ".join(page.split())
+
+
+def test_rows_in_their_expected_range_on_the_page_are_those_of_the_report() -> None:
+    page = (FOLDER.parent / "docs" / "decision.md").read_text(encoding="utf-8")
+    shares: dict[str, list[float]] = {}
+    for row in rows_of(REPORTS / "ranges.csv"):
+        shares.setdefault(row["source"], []).append(100 * float(row["inside"]))
+    for source, found in shares.items():
+        held = sum(share >= 95 for share in found)
+        line = f"| {source} | {len(found)} | {held} | {statistics.median(found):.1f} % |"
+        assert f"{line} {min(found):.1f} % |" in page

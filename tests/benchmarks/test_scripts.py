@@ -141,6 +141,11 @@ SMALL: dict[str, tuple[str, str, int]] = {
         r"^6 entities of 200 rows|\"entities\": 6, \"rows\": 1200|^4 entities on one core: .* s;",
         6,
     ),
+    "ranges": (
+        "--sources taxi --seeds 3 --jobs 1 --out {}",
+        r"^taxi,3,trips,336,|^\| all \| 1 ",
+        2,
+    ),
     "stream_state": ("--channels 2 --rows 100 80 --write {}", r"^2,(no|yes),(80|100),\d+$", 8),
 }
 

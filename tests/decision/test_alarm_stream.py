@@ -21,6 +21,7 @@ from subadjacent.errors import InputError
 
 ROWS = 900
 NOISE = np.random.default_rng(0).normal(size=(ROWS, 2))
+NO_RANGES = np.empty((ROWS, 0, 2))
 PROFILES = learn_profiles(TrainSeries(NOISE))
 # rows, half-open, in which a channel jumps
 JUMPS = {(400, 420): 0, (600, 610): 0, (750, 760): 1}
@@ -34,7 +35,8 @@ def recent(jumps: Mapping[tuple[int, int], int] = JUMPS, times: bool = True) -> 
     none, flags = np.zeros((ROWS, 2), dtype=bool), by_channel.any(axis=1)
     buffer = RecentBuffer(2)
     labels = [f"t{row}" for row in range(ROWS)] if times else None
-    buffer.add(RecentRows(values, by_channel, none, none, flags, np.arange(ROWS) == 0), labels)
+    rows = RecentRows(values, by_channel, none, none, flags, np.arange(ROWS) == 0, NO_RANGES)
+    buffer.add(rows, labels)
     return buffer
 
 
@@ -168,6 +170,9 @@ def test_a_later_sentence_is_refined() -> None:
     drifts = replace(clear, kind="drift", sentence="!")
     for now, before in ((drifts, clear), (clear, vague), (vague, vague)):
         assert _refined(now, before) == now
+    # of 20 rows 16 are left, or 15
+    assert _refined(replace(vague, last=vague.last - 4), clear).sentence == clear.sentence
+    assert _refined(replace(vague, last=vague.last - 5), clear).sentence == "?"
 
 
 def test_the_latest_alarms_are_kept_and_found_by_number() -> None:

@@ -300,3 +300,16 @@ def test_a_day_is_found_by_the_clock() -> None:
     noisy = np.sin(rows * 2 * np.pi / 24) + 0.5 * rng.normal(size=len(rows))
     series = TrainSeries(noisy[:, None], interval=3600.0)
     assert learn_profiles(series).each("cycle").tolist() == [24]
+
+
+def test_what_normal_rows_have_passed_is_no_limit() -> None:
+    rng = np.random.default_rng(0)
+    found = profile(0.6 + 0.1 * rng.random(2000))
+    assert (found.floor, found.ceiling) == (0, 1)
+    column = np.repeat([0.65, 1.4], [400, 400]) + 0.01 * rng.normal(size=800)
+    alarmed = np.arange(800) // 50 == 8
+    usual = found.expected_range(column, alarmed, slice(0, 800))
+    assert usual.high[:450].max() <= 1
+    # since the alarm it is at 1.4, so no share
+    assert ((usual.low < column) & (column < usual.high))[600:].all()
+    assert usual.low[600:].min() > 1

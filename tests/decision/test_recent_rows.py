@@ -13,13 +13,13 @@ from subadjacent.decision.recent_rows import ROWS_KEPT, RecentBuffer, RecentRows
 def rows(first: int, count: int) -> RecentRows:
     numbers = np.arange(first, first + count)
     wide = np.column_stack([numbers, -numbers]).astype(float)
-    none = np.zeros(wide.shape, bool)
-    return RecentRows(wide, wide + 1, none, none, numbers % 3 == 0, numbers % 100 == 0)
+    none, ranges = np.zeros(wide.shape, bool), wide[:, None] + np.arange(3)[:, None]
+    return RecentRows(wide, wide + 1, none, none, numbers % 3 == 0, numbers % 100 == 0, ranges)
 
 
 @pytest.mark.parametrize("size", [1, 7, 256, ROWS_KEPT])
 def test_the_latest_rows_are_kept_however_they_come(size: int) -> None:
-    recent = RecentBuffer(2)
+    recent = RecentBuffer(2, keeps_ranges=True)
     for first in range(0, 5 * ROWS_KEPT, size):
         recent.add(rows(first, size), [f"t{n}" for n in range(first, first + size)])
     last = recent.count - 1
@@ -38,7 +38,7 @@ def test_the_latest_rows_are_kept_however_they_come(size: int) -> None:
 
 
 def test_rows_up_to_an_earlier_one() -> None:
-    recent = RecentBuffer(2)
+    recent = RecentBuffer(2, keeps_ranges=True)
     recent.add(rows(0, 10), None)
     assert recent.until(6).values[:, 0].tolist() == list(range(7))
     assert recent.labels(6, 3) == [4, 5, 6]
@@ -46,7 +46,7 @@ def test_rows_up_to_an_earlier_one() -> None:
 
 
 def test_a_channel_was_silent_before_it_was_known() -> None:
-    recent = RecentBuffer(2)
+    recent = RecentBuffer(2, keeps_ranges=True)
     recent.add(rows(0, 10), None)
     recent.mark(6, 1, 2, missing=True)
     recent.mark(3, 0, 9, missing=False)
@@ -58,7 +58,7 @@ def test_a_channel_was_silent_before_it_was_known() -> None:
 
 
 def test_a_channel_without_a_value_gets_its_first_one() -> None:
-    recent = RecentBuffer(2)
+    recent = RecentBuffer(2, keeps_ranges=True)
     recent.add(rows(0, 3), None)
     recent.put(1, 5.0)
     assert recent.until(2).values[:, 1].tolist() == [5, 5, 5]
@@ -70,7 +70,7 @@ def test_segments_begin_at_the_first_row_and_where_they_are_marked() -> None:
 
 
 def test_rows_are_kept_for_an_event_that_waits_for_its_explanation() -> None:
-    recent = RecentBuffer(2, wait=300)
+    recent = RecentBuffer(2, wait=300, keeps_ranges=True)
     for first in range(0, 4000, 100):
         recent.add(rows(first, 100), None)
     again = RecentBuffer.restore(*recent.state(), wait=300)

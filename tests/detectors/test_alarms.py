@@ -47,8 +47,9 @@ def test_alarms_print_as_a_table_by_hand(monkeypatch: pytest.MonkeyPatch) -> Non
         "when   lasted  severity  what happened",
         # decades of a tail with a scale of 1 and a shape of 0.1
         "row 2  1 row        1.4  it was high",
-        # cut where the line is full
-        "row 4  1 row        2.1  it was higher than it had ever been …",
+        # as many lines as it needs
+        "row 4  1 row        2.1  it was higher than it had ever been",
+        "                         before",
     ]
     assert repr(found[:1]).startswith("1 of 2 alarms in 6 rows\n")
     assert str(found[:0]) == "0 of 2 alarms in 6 rows"
@@ -58,7 +59,8 @@ def test_repeats_are_folded_under_the_first_by_hand(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COLUMNS", "60")
     assert repr(worded()).splitlines()[2:] == [
         "row 2  1 row        1.4  it was high",
-        "                         and once more, row 4; severity 2.1: it …",
+        "                         and once more, row 4; severity 2.1: it",
+        "                         was higher than it had ever been before",
     ]
     # a repeat that is no worse has nothing to add
     first, second = worded()
@@ -67,7 +69,11 @@ def test_repeats_are_folded_under_the_first_by_hand(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("COLUMNS", "90")
     third = replace(second, number=3, first=5, last=5)
     more = Alarms([first, second, third], by_hand())
-    assert "and 2 more until row 5; the worst at row 4, " in repr(more)
+    assert "and 2 more until row 5; the worst at row 4, severity 2.1" in repr(more)
+    # told as something else, it is no repeat to a reader
+    cause = replace(second.causes[0], kind="stuck") if second.causes else None
+    other = replace(second, kind="stuck", causes=(cause,) if cause else ())
+    assert len(repr(Alarms([first, other], by_hand())).splitlines()) == 4
 
 
 def test_an_assessment_prints_short_and_is_a_table_in_a_notebook() -> None:

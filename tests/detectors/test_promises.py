@@ -33,7 +33,7 @@ SIZES = {
     (3_000, 20): 2,
     (10_000, 20): 1,
 }
-TOO_FEW = "too few effectively independent rows"
+TOO_FEW = "effectively independent rows"
 # process, rows, channels → percent of rows that are alarms; stationary ones without a word beside
 # them are those of fewer than 40 independent rows (reproduce/log.md, "What contamination promises")
 MISSED: dict[tuple[str, int, int], str] = {

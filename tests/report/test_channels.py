@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from reproduce.cases.planted import planted_case
+from subadjacent import SubAdjacentDetector
 from subadjacent.data.series import TrainSeries
 from subadjacent.decision.alarms import Alarm
 from subadjacent.decision.baseline_profile import CHANGE_ROWS, BaselineProfiles, ChannelProfile
@@ -65,7 +68,7 @@ def test_distances_that_differ_are_kept_as_they_are() -> None:
 
 def cause(channel: str, at: Any, seen: float, partner: str | None = None) -> Cause:
     told = f"{channel} went away"
-    return Cause(channel, 9.0, at, 0.0, seen, -1.0, 1.0, "unusual", told, partner)
+    return Cause(channel, 9.0, at, 0.0, seen, -1.0, 1.0, "out of range", told, partner)
 
 
 def row_of(*causes: Cause) -> AlarmRow:
@@ -104,7 +107,7 @@ def test_what_a_channel_parted_from_is_drawn_below_it() -> None:
     first, partner, other = charts_of(row_of(parted, cause("b", 3, 103.0)), series_of())
     # with what is usual beside that channel
     assert first == {"channel": 0, "told": "went away", "row": 2, "seen": 2.0, "low": -1, "high": 1}
-    assert partner == {"channel": 3, "told": "is what Pump A usually goes with"}
+    assert partner == {"channel": 3, "told": "is what Pump A normally goes with"}
     assert other["channel"] == 1
     # once, and with its own words where it is a cause as well
     both = charts_of(row_of(parted, cause("e", 3, 303.0)), series_of())
@@ -145,3 +148,19 @@ def test_charts_of_real_alarms_point_at_the_rows_of_their_sentences(
             (chart,) = (chart for chart in charts if chart["channel"] == number)
             assert series.label(chart["row"]) == one.at
             assert series.values[chart["row"], number] == one.seen == chart["seen"]
+
+
+@pytest.mark.parametrize("kind", ["return", "shape change"])
+def test_the_band_at_the_row_that_is_told_is_the_range_of_the_sentence(kind: str) -> None:
+    case = planted_case(kind, "taxi", 0, Path())
+    assert case is not None
+    values, fitted = case.background.values, case.background.fitted
+    found = SubAdjacentDetector().fit(values[:fitted]).assess(values[fitted:])
+    (series,), (evidence,), (profiles,), (judgement,) = (
+        found.series, found.evidence, found.habits, found.judgements,
+    )  # fmt: skip
+    band = Explainer.of(series, evidence, profiles, judgement.anomalous).expected_range(0)
+    causes = [alarm.causes[0] for alarm in found.alarms()]
+    assert causes
+    for cause in causes:
+        assert (cause.low, cause.high) == (band.low[cause.at], band.high[cause.at])

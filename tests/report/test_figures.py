@@ -103,7 +103,7 @@ def test_alarms_the_part_fitted_on_and_labels_are_marked_and_named(found: Assess
         figure = figure_series(found, **{"alarms": [], "traces": False} | marks)
         assert [axis.get_ylabel() for axis in figure.axes[1:]] == ["severity"]
         texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-        assert texts == ["usual", "expected", "seen", name]
+        assert texts == ["expected range", "expected", "seen", name]
         for axis in figure.axes:
             shown = [(part.get_x(), part.get_x() + part.get_width()) for part in axis.patches]
             assert shown == edges

@@ -113,7 +113,7 @@ def test_a_series_without_alarms_shorter_than_a_window_still_has_a_page(
 ) -> None:
     text = page(named, named.assess(dated(plant.train[:5])), title="Short")
     assert "<h1>Nothing stands out in 5 rows</h1>" in text
-    assert "1 of 1 series has fewer rows than a score depends on" in text
+    assert "The series has fewer rows than a score depends on" in text
 
 
 def test_warnings_say_what_to_be_wary_of(named: SubAdjacentDetector, plant: Plant) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from subadjacent import MagnitudeDetector
 from subadjacent.detectors.assessment import Assessment
-from subadjacent.report.panels import panels, trace_names
+from subadjacent.report.panels import in_words, panels, shown_severity, trace_names
 
 
 def small() -> Assessment:
@@ -52,3 +52,20 @@ def test_a_view_that_adds_nothing_has_no_figure() -> None:
     assert trace_names([none]) == ("level",)
     some = second._replace(traces={"network": np.eye(1, 5)[0]})
     assert trace_names([none, some]) == ("level", "network")
+
+
+def test_one_channel_is_not_compared_with_others() -> None:
+    assert in_words("other channels") == "against other channels"
+    assert in_words("other channels", 1) == "all forecasts"
+    found = small()
+    series = tuple(
+        replace(one, values=one.values[:, :1], channels=("flow",)) for one in found.series
+    )
+    first = found.evidence[0]._replace(traces={"other channels": found.evidence[0].score})
+    table = replace(found.table, series=series)
+    shown = panels(replace(found, table=table, evidence=(first, found.evidence[1])))
+    assert (shown[0].title, shown[0].about) == ("All forecasts", "what no forecast explains")
+
+
+def test_a_severity_far_below_a_typical_one_does_not_flatten_the_chart() -> None:
+    assert shown_severity(np.array([-65.0, -0.2, 3.0])).tolist() == [-1.0, -0.2, 3.0]

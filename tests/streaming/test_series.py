@@ -11,6 +11,7 @@ import pytest
 
 from live_plant import CHANNELS, broken, gappy, plant
 from subadjacent import InputError
+from subadjacent.decision.kinds import DECOUPLED
 from subadjacent.decision.machine import CLOSED, OPENED
 from subadjacent.decision.severity import SILENT_SEVERITY
 from subadjacent.detectors.base import BaseDetector
@@ -348,3 +349,25 @@ def test_a_stream_is_restored_with_a_detector_if_it_had_one(detectors: Detectors
 def test_a_detector_of_other_channels_is_refused(detectors: Detectors) -> None:
     with pytest.raises(InputError, match=r"^channels must be the 3 that"):
         SeriesStream(["a"], detectors["pca"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_alarm_quotes_the_range_that_was_answered(
+    kind: str | None, detectors: Detectors
+) -> None:
+    answers, _ = follow(None if kind is None else detectors[kind], [100])
+    ranges = {answer.time: (answer.low, answer.high) for answer in answers}
+    alarms = [answer.alarm for answer in answers if answer.alarm is not None]
+    causes = [cause for alarm in alarms for cause in alarm.causes if cause.kind != DECOUPLED]
+    # a model's range is told before it is known which rows were anomalous
+    beside = 0.0 if kind is None else 0.5
+    assert causes
+    for cause in causes:
+        low, high = (edge[CHANNELS.index(cause.channel)] for edge in ranges[cause.at])
+        nearly = beside * (cause.high - cause.low) + 1e-9
+        assert (cause.low, cause.high) == (
+            pytest.approx(low, abs=nearly),
+            pytest.approx(high, abs=nearly),
+        )
+        if cause.seen > cause.high:
+            assert cause.seen > high

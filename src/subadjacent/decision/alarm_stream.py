@@ -29,7 +29,7 @@ from subadjacent.decision.alarms import (
     Repeats,
     direction,
 )
-from subadjacent.decision.baseline_profile import NUMBERS, BaselineProfiles
+from subadjacent.decision.baseline_profile import NUMBERS, BaselineProfiles, ExpectedRange
 from subadjacent.decision.causes import Cause, Explainer, Explanation, alarm_sentence
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.kinds import (
@@ -59,6 +59,9 @@ MAX_ALARMS_KEPT = 100
 
 MAX_CAUSES = 5
 """Channels that an alarm names as causes, as in a batch."""
+
+MIN_SHARED = 0.8
+"""Share of the rows that a sentence was told of that must be those of an alarm that keeps it."""
 
 MIN_ROWS_BEFORE = 40
 """Rows before an alarm that its profiles are learned from; if fewer, also those of the alarm."""
@@ -270,6 +273,10 @@ class AlarmStream:
         left_out = rows.anomalous.copy()
         left_out[first : last + 1] = True
         explainer = Explainer.of(series, evidence, profiles, left_out)
+        if rows.ranges.size:
+            # as it was answered row by row, and is drawn
+            told = ExpectedRange(*rows.ranges.swapaxes(0, 1))
+            explainer = replace(explainer, told=told)
         if rows.silent.any():
             # the stream knows which channels are missing or stuck
             explainer = replace(explainer, silent=rows.silent)
@@ -321,10 +328,11 @@ class AlarmStream:
 def _refined(alarm: Alarm, before: Alarm) -> Alarm:
     """An alarm that says no less than before: over other rows its kind may be less clear.
 
-    What was said of less than half of its rows is not enough.
+    What was said of less than half of its rows is not enough, nor what was said of many others.
     """
-    rows_told = min(alarm.last, before.last) + 1 - max(alarm.first, before.first)
-    if _clarity(alarm) >= _clarity(before) or 2 * rows_told < alarm.last + 1 - alarm.first:
+    shared = min(alarm.last, before.last) + 1 - max(alarm.first, before.first)
+    covers_few = 2 * shared < alarm.duration or shared < MIN_SHARED * before.duration
+    if covers_few or _clarity(alarm) >= _clarity(before):
         return alarm
     return replace(alarm, kind=before.kind, sentence=before.sentence, causes=before.causes)
 

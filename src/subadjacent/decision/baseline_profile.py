@@ -173,7 +173,17 @@ class ChannelProfile(NamedTuple):
         # without any row to compare with, the training values must do
         unknown = np.isnan(expected)
         expected[unknown], low[unknown], high[unknown] = self.median, self.low, self.high
-        return self.within_limits(ExpectedRange(expected, low, high))
+        # what normal rows have passed is no limit
+        normal = ~left_out[: rows.stop]
+        below_floor, above_ceiling = (
+            np.logical_or.accumulate(passed[: rows.stop] & normal)[rows]
+            for passed in (column < self.floor, column > self.ceiling)
+        )
+        return self.within_limits(
+            ExpectedRange(expected, low, high),
+            np.where(below_floor, -NO_LIMIT, self.floor),
+            np.where(above_ceiling, NO_LIMIT, self.ceiling),
+        )
 
     def _in_cycle(
         self,
@@ -196,12 +206,16 @@ class ChannelProfile(NamedTuple):
         found = self._at_level(own, column, left_out, begin, wanted, follows_shifts)
         unknown = np.isnan(found[0])
         if unknown.any() and self.template:
-            likely = self._of_training(column, left_out, seen)
-            if likely is not None:
-                moved = self._at_level(likely, column, left_out, begin, wanted, follows_shifts)
-                # without a level before, that of training
-                likely = np.where(np.isnan(moved), likely[:, wanted], moved)
-                found[:, unknown] = likely[:, unknown]
+            # in their cycles, and in those just before, of which the level is
+            cycle = int(self.cycle)
+            before = np.arange(0, BLOCK_ROWS * (SHORT_MEMORY + 2) + cycle, cycle)
+            needed = np.flatnonzero(np.isnan(own[0])) + begin - before[:, None]
+            cycles = np.unique(np.maximum(needed, begin) // cycle).tolist()
+            likely = self._of_training(column, left_out, seen, cycles)
+            moved = self._at_level(likely, column, left_out, begin, wanted, follows_shifts)
+            # without a level before, that of training
+            likely = np.where(np.isnan(moved), likely[:, wanted], moved)
+            found[:, unknown] = likely[:, unknown]
         return found
 
     def _at_level(
@@ -231,34 +245,52 @@ class ChannelProfile(NamedTuple):
         return np.asarray(found[:, rows] + level)
 
     def _of_training(
-        self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice
-    ) -> Rows | None:
-        """Likely value, lowest and highest in training at the phases of rows, (3, R)."""
+        self, column: NDArray[Any], left_out: NDArray[np.bool_], rows: slice, cycles: list[int]
+    ) -> Rows:
+        """Likely value, lowest and highest in training in some cycles of rows, (3, R), else NaN.
+
+        The phase of a cycle is that of the latest ones before it, of the first ones their own.
+        """
         cycle = int(self.cycle)
-        normal = np.flatnonzero(~left_out[: rows.stop])
-        stop = int(normal[-1]) + 1 if len(normal) else rows.stop
-        near = slice(max(stop - CYCLES * cycle, 0), max(stop, MIN_CYCLES * cycle))
-        levels = phase_levels(column[near], left_out[near], cycle)
         template = np.interp(
             np.arange(cycle) * (PHASES / cycle), np.arange(PHASES), self.template, period=PHASES
         )
-        phase = phase_of(levels, template)
-        if phase is None:
-            return None
         # a cycle need not be of whole rows: nor are the rows beside it known to the row
         beside = np.arange(-PERIOD_MARGIN, PERIOD_MARGIN + 1)[:, None]
-        places = np.arange(rows.start, rows.stop) - near.start + phase + beside
-        likely = template[places % cycle]
-        lowest, highest = likely.min(axis=0) + self.below, likely.max(axis=0) + self.above
-        return np.stack([likely[PERIOD_MARGIN], lowest, highest])
+        found = np.full((3, rows.stop - rows.start), np.nan)
+        phase = None
+        for number in cycles:
+            for latest in range(number, -1, -1):
+                near = slice(max(latest - CYCLES, 0) * cycle, max(latest, MIN_CYCLES) * cycle)
+                levels = phase_levels(column[near], left_out[near], cycle)
+                found_phase = phase_of(levels, template)
+                phase = phase if found_phase is None else found_phase
+                if phase is not None:
+                    break
+            if phase is not None:
+                own = slice(max(number * cycle, rows.start), min((number + 1) * cycle, rows.stop))
+                likely = template[(np.arange(own.start, own.stop) + phase + beside) % cycle]
+                found[:, own.start - rows.start : own.stop - rows.start] = [
+                    likely[PERIOD_MARGIN],
+                    likely.min(axis=0) + self.below,
+                    likely.max(axis=0) + self.above,
+                ]
+        return found
 
     @property
     def has_ratios(self) -> bool:
         """Whether its values reach down to 0, so that twice the value is twice as much."""
         return self.floor == 0 and self.minimum <= MAX_ZERO * self.maximum
 
-    def within_limits(self, expected: ExpectedRange) -> ExpectedRange:
-        """A range of values that the channel can have, no narrower where values are on a grid."""
+    def within_limits(
+        self, expected: ExpectedRange, floor: Rows | None = None, ceiling: Rows | None = None
+    ) -> ExpectedRange:
+        """A range of values that the channel can have, no narrower where values are on a grid.
+
+        The limits of each row are those of the profile unless given.
+        """
+        floor = np.asarray(self.floor) if floor is None else floor
+        ceiling = np.asarray(self.ceiling) if ceiling is None else ceiling
         low, high = expected.low, expected.high
         if self.decimals == FLAG:
             low = np.where(low < self.maximum, self.minimum, self.maximum)
@@ -269,7 +301,7 @@ class ChannelProfile(NamedTuple):
             low = np.floor(np.round(low * unit, EXACT)) / unit
             high = np.ceil(np.round(high * unit, EXACT)) / unit
         return ExpectedRange(
-            *(np.clip(part, self.floor, self.ceiling) for part in (expected.expected, low, high))
+            *(np.clip(part, floor, ceiling) for part in (expected.expected, low, high))
         )
 
     def _strays(self, column: NDArray[Any], left_out: NDArray[np.bool_]) -> NDArray[np.bool_]:

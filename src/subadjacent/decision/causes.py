@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from subadjacent.data.scaling import chunks
 from subadjacent.data.series import TrainSeries
-from subadjacent.decision.baseline_profile import BaselineProfiles, ExpectedRange
+from subadjacent.decision.baseline_profile import NO_LIMIT, BaselineProfiles, ExpectedRange
 from subadjacent.decision.departure import Departure, depart
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.former_level import LEVEL_ROWS
@@ -43,6 +44,9 @@ NEAR_ROWS = 60
 NAMED_SHARE = 0.3
 # and if it is out of its range by this share of the range's width
 MIN_NAMED_BEYOND = 0.1
+
+# ranges of so many rows of channels that are kept at most, of 64 Ki rows each
+MAX_RANGES_KEPT = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,9 @@ class Explainer:
         Rows that are not normal, (T,): those of alarms, and beside them.
     silent
         Values that are missing for long or stuck, (T, C), if there are any.
+    told
+        The expected range of each row, (T, C), where one was told as the row came; else it follows
+        from the profiles.
     """
 
     series: TrainSeries
@@ -116,6 +123,8 @@ class Explainer:
     profiles: BaselineProfiles
     left_out: NDArray[np.bool_]
     silent: NDArray[np.bool_] | None = None
+    told: ExpectedRange | None = None
+    _ranges: dict[tuple[int, int], ExpectedRange] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -126,19 +135,48 @@ class Explainer:
         anomalous: NDArray[np.bool_],
     ) -> Explainer:
         """Leave out the rows of alarms, and those beside them, which may belong to them."""
-        left_out = _with_rows_beside(anomalous)
+        left_out = with_rows_beside(anomalous)
         return cls(series, evidence, profiles, left_out, silent(series, profiles))
 
     def expected_range(self, channel: int) -> ExpectedRange:
         """Expected values of a channel at every row, and the range around them."""
-        profile, values = self.profiles.of(channel), self.series.values[:, channel]
-        # some rows at a time: each is compared with many others
-        by_chunk = [
-            profile.expected_range(values[start:stop], self.left_out[start:stop], rows)
-            for start, stop in self.series.segments
-            for rows in chunks(stop - start)
-        ]
-        return ExpectedRange(*(np.concatenate(columns) for columns in zip(*by_chunk, strict=True)))
+        return _joined(
+            [
+                self._range_of(channel, slice(start, stop), rows)
+                for start, stop in self.series.segments
+                for rows in chunks(stop - start)
+            ]
+        )
+
+    def _range_of(self, channel: int, segment: slice, rows: slice) -> ExpectedRange:
+        """The same at some rows of a segment: one of its chunks."""
+        known = self._ranges.get((channel, segment.start + rows.start))
+        if known is not None:
+            return known
+        if self.told is not None:
+            here = slice(segment.start + rows.start, segment.start + rows.stop)
+            told = ExpectedRange(*(part[here, channel] for part in self.told))
+            profile = self.profiles.of(channel)
+            return profile.within_limits(
+                told,
+                np.where(told.expected < profile.floor, -NO_LIMIT, profile.floor),
+                np.where(told.expected > profile.ceiling, NO_LIMIT, profile.ceiling),
+            )
+        column, left_out = self.series.values[segment, channel], self.left_out[segment]
+        return self.profiles.of(channel).expected_range(column, left_out, rows)
+
+    def _range_in(self, channel: int, segment: slice, rows: slice) -> ExpectedRange:
+        """The range at any rows of a segment, the same as a chart of all of them has."""
+        found = []
+        for chunk in chunks(segment.stop - segment.start):
+            if chunk.start < rows.stop and rows.start < chunk.stop:
+                expected, key = self._range_of(channel, segment, chunk), segment.start + chunk.start
+                if len(self._ranges) >= MAX_RANGES_KEPT and (channel, key) not in self._ranges:
+                    self._ranges.clear()
+                self._ranges[channel, key] = expected
+                here = slice(max(rows.start - chunk.start, 0), rows.stop - chunk.start)
+                found.append(ExpectedRange(*(part[here] for part in expected)))
+        return _joined(found)
 
     def explain(
         self, first: int, last: int, most: int, *, view: str | None = None, permanent: bool = False
@@ -189,6 +227,7 @@ class Explainer:
                 min(last, stop) - start,
                 None if series.missing is None else series.missing[start:stop, number],
                 permanent=permanent,
+                ranges=partial(self._range_in, number, slice(start, stop)),
             )
 
         channel_event = event_of(channel)
@@ -239,6 +278,10 @@ class Explainer:
         )
 
 
+def _joined(ranges: Sequence[ExpectedRange]) -> ExpectedRange:
+    return ExpectedRange(*(np.concatenate(parts) for parts in zip(*ranges, strict=True)))
+
+
 def _level_before(column: NDArray[Any], row: int, value: float) -> float:
     """The level before a row; NaN if a value is among those shortly before."""
     before = column[max(row - NEAR_ROWS, 0) : row]
@@ -280,6 +323,9 @@ def _first_mover(
     return [first, *(channel for channel in order if channel != first)]
 
 
-def _with_rows_beside(anomalous: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def with_rows_beside(anomalous: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows of alarms and those beside them, which may belong to them."""
+    if not anomalous.any():
+        return anomalous
     counts = np.convolve(anomalous, np.ones(2 * ROWS_BESIDE + 1))[ROWS_BESIDE:-ROWS_BESIDE]
     return np.asarray(counts > 0.5)

@@ -10,6 +10,7 @@ Shapes: R rows of the examined window.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +81,8 @@ class ChannelEvent:
         Whether the series is known not to come back from the event.
     before
         Rows before the event that are examined at least.
+    ranges
+        Gives the expected range at some rows as the channel's chart has it; None to compute it.
     """
 
     column: NDArray[Any]
@@ -90,6 +93,7 @@ class ChannelEvent:
     missing: NDArray[np.bool_] | None = None
     permanent: bool = False
     before: int = ROWS_BESIDE
+    ranges: Callable[[slice], ExpectedRange] | None = None
 
     @property
     def rows(self) -> slice:
@@ -115,6 +119,8 @@ class ChannelEvent:
 
     def expected_range(self, *, follows_shifts: bool = True) -> ExpectedRange:
         """Expected values at the examined rows, and the range around them."""
+        if self.ranges is not None and follows_shifts:
+            return self.ranges(self.rows)
         return self.profile.expected_range(
             self.column, self.left_out, self.rows, follows_shifts=follows_shifts
         )

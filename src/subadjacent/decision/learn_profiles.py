@@ -163,8 +163,11 @@ def _normal_range(irregular: Rows) -> tuple[Rows, Rows]:
         [np.quantile(part, [OUTSIDE_SHARE, 1 - OUTSIDE_SHARE], axis=0) for part in parts], axis=0
     ).swapaxes(0, 1)
     place = min(WIDEST_PARTS, len(parts) - 1)
+    # a trend leaves rows on one side of what is expected, and may turn
+    trend = np.median(irregular, axis=0)
+    low, high = lows[place] - 2 * np.maximum(trend, 0), highs[-1 - place] - 2 * np.minimum(trend, 0)
     # no range is without what was expected
-    return np.minimum(lows[place], 0), np.maximum(highs[-1 - place], 0)
+    return np.minimum(low, 0), np.maximum(high, 0)
 
 
 def _limits(values: Rows, minimum: Rows, maximum: Rows) -> tuple[Rows, Rows, Rows]:
@@ -220,7 +223,8 @@ def _reference(raw: Rows, clipped: Rows, period: int | None, interval: float | N
         expected = same_time(raw, none, cycle, everything)[0]
         early = np.flatnonzero(np.isnan(expected))
         expected[early] = phase_levels(raw[:few], none[:few], cycle)[early % cycle]
-        left, aged = raw - expected, raw - _delayed(expected, -(-old // cycle) * cycle)
+        left = raw - expected
+        aged = _aged(raw, expected, -(-old // cycle) * cycle)
     # around what a cycle leaves there is no level, or that of the rows just before
     middle = 0.0 if cycle else float(np.median(raw))
     level = level_before(left, none, everything, SHORT_MEMORY)
@@ -231,12 +235,12 @@ def _reference(raw: Rows, clipped: Rows, period: int | None, interval: float | N
         # at the level of the latest cycle
         phases = np.arange(min(few, rows) - cycle, min(few, rows)) % cycle
         template += float(np.median(raw[-cycle:] - levels[phases]))
-    return _Reference(cycle, SHORT_MEMORY, left - level, aged - _delayed(level, old), template)
+    return _Reference(cycle, SHORT_MEMORY, left - level, _aged(aged, level, old), template)
 
 
-def _delayed(values: Rows, by: int) -> Rows:
-    """Values of earlier rows; the first rows have the first."""
-    return values[np.maximum(np.arange(len(values)) - by, 0)]
+def _aged(values: Rows, expected: Rows, rows: int) -> Rows:
+    """What is left of values over what was expected some rows before, at the first rows then."""
+    return np.append(values[:rows] - expected[:rows], values[rows:] - expected[:-rows])
 
 
 def _cycle(column: Rows, period: int | None, interval: float | None) -> int:

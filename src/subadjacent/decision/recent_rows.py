@@ -31,6 +31,7 @@ class RecentRows(NamedTuple):
     silent: NDArray[Any]  # (T, C), missing for long or stuck
     anomalous: NDArray[Any]  # (T,)
     starts: NDArray[Any]  # (T,), of segments
+    ranges: NDArray[Any]  # (T, 3, C), expected, low and high as told when the row came
 
     @property
     def segment_starts(self) -> tuple[int, ...]:
@@ -47,11 +48,13 @@ class RecentBuffer:
         C.
     wait
         Rows for which an event may have to wait until it is explained: as many more are kept.
+    keeps_ranges
+        Whether expected ranges are kept; else ``ranges`` is of shape (T, 0, C).
     """
 
-    def __init__(self, channels: int, wait: int = 0) -> None:
-        self._kept = ROWS_KEPT + wait
-        self._room = _room(FIRST_CAPACITY, channels)
+    def __init__(self, channels: int, wait: int = 0, *, keeps_ranges: bool = False) -> None:
+        self._kept, self._keeps_ranges = ROWS_KEPT + wait, keeps_ranges
+        self._room = _room(FIRST_CAPACITY, channels, keeps_ranges=keeps_ranges)
         self._times: list[Any] = []
         self._end = 0  # rows of the room that are in use; the last of them count
         self.count = 0  # rows of the series so far
@@ -71,7 +74,8 @@ class RecentBuffer:
     def _make_room(self, new: int) -> None:
         """For as many rows again as there will be, so that it is seldom done."""
         kept = min(self._end, self._kept)
-        room = _room(min(2 * (kept + new), 2 * self._kept), self._room.values.shape[1])
+        rows, channels = min(2 * (kept + new), 2 * self._kept), self._room.values.shape[1]
+        room = _room(rows, channels, keeps_ranges=self._keeps_ranges)
         for column, old in zip(room, self._room, strict=True):
             column[:kept] = old[self._end - kept : self._end]
         self._room, self._end = room, kept
@@ -128,14 +132,14 @@ class RecentBuffer:
     def restore(cls, arrays: dict[str, NDArray[Any]], facts: dict[str, Any], wait: int = 0) -> Self:
         """The inverse of ``state``, for the same ``wait``."""
         rows = RecentRows(*(arrays[name] for name in RecentRows._fields))
-        recent = cls(rows.values.shape[1], wait)
+        recent = cls(rows.values.shape[1], wait, keeps_ranges=rows.ranges.shape[1] > 0)
         times = [from_json(time) for time in facts["times"]]
         recent.add(rows, times or None)
         recent.count = int(facts["count"])
         return recent
 
 
-def _room(rows: int, channels: int) -> RecentRows:
+def _room(rows: int, channels: int, *, keeps_ranges: bool) -> RecentRows:
     wide = (rows, channels)
     return RecentRows(
         np.zeros(wide),
@@ -144,4 +148,5 @@ def _room(rows: int, channels: int) -> RecentRows:
         np.zeros(wide, dtype=bool),
         np.zeros(rows, dtype=bool),
         np.zeros(rows, dtype=bool),
+        np.zeros((rows, 3 * keeps_ranges, channels)),
     )

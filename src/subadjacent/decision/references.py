@@ -107,9 +107,11 @@ def level_before(column: Column, left_out: Left, rows: slice, memory: int) -> Ro
     blocks = _block_levels(column, left_out, first * BLOCK_ROWS, rows.stop)
     before = np.arange(end - first) - np.arange(NEAREST_BLOCK, memory + 1)[:, None]
     levels = _median(np.append(blocks, np.nan)[np.maximum(before, -1)])
-    if first and np.isnan(levels[begin - first]):
+    # frozen where the nearest block is unknown: the median of fewer and fewer blocks would wander
+    nearest = np.append(blocks, np.nan)[np.maximum(before[0], -1)]
+    known = np.flatnonzero(~np.isnan(levels) & ~np.isnan(nearest))
+    if first and (not len(known) or known[0] > begin - first):
         return level_before(column, left_out, slice(0, rows.stop), memory)[rows]
-    known = np.flatnonzero(~np.isnan(levels))
     # before the first level that is known, that of the first block: later ones would tell of rows
     # after an event what is compared with it
     blocks = blocks[:NEAREST_BLOCK]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 from shutil import get_terminal_size
-from textwrap import shorten
+from textwrap import wrap
 from typing import NamedTuple
 
 from subadjacent.decision.alarms import WITHDRAWN
@@ -101,19 +101,16 @@ def as_text(alarms: Alarms) -> str:
     cells = [HEADS, *((line.when, line.lasted, line.severity, line.sentence) for line in lines)]
     widths = [max(len(row[place]) for row in cells) for place in range(3)]
     room = get_terminal_size((WIDTH, 0)).columns - sum(widths) - 2 * len(widths)
+    room = max(room, MIN_SENTENCE)
     text = [count(alarms.assessment, alarms)]
     for (when, lasted, severity, sentence), repeats in zip(
         cells, ["", *(line.repeats for line in lines)], strict=True
     ):
         start = f"{when:{widths[0]}}  {lasted:{widths[1]}}  {severity:>{widths[2]}}  "
-        text.append(start + _short(sentence, room))
-        if repeats:
-            text.append(" " * len(start) + _short(repeats, room))
+        for line in [*wrap(sentence, room), *wrap(repeats, room)]:
+            text.append(start + line)
+            start = " " * len(start)
     return "\n".join([*text, left_out(left)] if left else text)
-
-
-def _short(text: str, room: int) -> str:
-    return shorten(text, max(room, MIN_SENTENCE), placeholder=" …")
 
 
 def as_html(alarms: Alarms) -> str:

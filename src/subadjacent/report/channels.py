@@ -73,7 +73,7 @@ def charts_of(row: AlarmRow, series: TrainSeries) -> list[dict[str, Any]]:
         if cause.partner is not None and cause.partner not in charts:
             charts[cause.partner] = {
                 "channel": series.channels.index(cause.partner),
-                "told": f"is what {on_one_line(cause.channel)} usually goes with",
+                "told": f"is what {on_one_line(cause.channel)} normally goes with",
             }
     return list(charts.values())[:MAX_CHANNELS]
 

@@ -23,7 +23,7 @@ from subadjacent.decision.events import join
 from subadjacent.detectors.assessment import Assessment
 from subadjacent.errors import InputError
 from subadjacent.report.marks import Segments, by_severity
-from subadjacent.report.panels import in_words, trace_names
+from subadjacent.report.panels import in_words, shown_severity, trace_names
 from subadjacent.report.pieces import min_max, step_for
 from subadjacent.report.timeline import timeline
 
@@ -100,7 +100,7 @@ def figure_series(
     shown = _shown(rows, len(series))
     explainer = Explainer.of(series, evidence, assessment.habits[number], judgement.anomalous)
     listed = trace_names([evidence]) if traces else ()
-    below = [(in_words(name), evidence.traces[name]) for name in listed]
+    below = [(in_words(name, len(series.channels)), evidence.traces[name]) for name in listed]
     with mpl.rc_context(STYLE):
         heights = [2.0] * len(names) + [1.0] * len(below) + [1.4]
         figure, axes = _stack(heights)
@@ -110,7 +110,7 @@ def figure_series(
             axes[0], alarmed=bool(series_alarms), labelled=labels is not None, fitted=fitted
         )
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, borderaxespad=0.1)
-        below.append(("severity", judgement.severity))
+        below.append(("severity", shown_severity(judgement.severity)))
         for axis, (name, line) in zip(axes[len(names) :], below, strict=True):
             _line(axis, line, shown, INK)
             # on two lines where one would reach into the next figure
@@ -148,7 +148,7 @@ def _draw_channel(axis: Axes, explainer: Explainer, name: str, shown: slice) -> 
         color=SLATE,
         alpha=0.3,
         lw=0,
-        label="usual",
+        label="expected range",
     )
     if step == 1:
         _line(axis, expected_range.expected, shown, ORANGE, linestyle="--", label="expected")

@@ -28,9 +28,10 @@ MAX_LISTED_ALARMS = 500
 class AlarmRow:
     """An alarm as a row of the table, in words.
 
-    ``series`` is a number, from 0; ``head`` is the place in the table of the first alarm of its
-    kind. ``causes`` are those that the sentence speaks of; ``share`` is the severity in per cent of
-    the worst. ``fitted`` says that some of its rows were fitted on.
+    ``series`` is a number, from 0; ``head`` is the place in the table of the alarm that it repeats
+    and that tells the same kind of the same channel, or its own. ``causes`` are those that the
+    sentence speaks of; ``share`` is the severity in per cent of the worst. ``fitted`` says that
+    some of its rows were fitted on.
     """
 
     alarm: Alarm
@@ -58,11 +59,13 @@ def alarm_rows(
     entities = [one_series.entity for one_series in series]
     order = by_severity(alarms)[:MAX_LISTED_ALARMS]
     rows: list[AlarmRow] = []
-    heads: dict[tuple[int, int], int] = {}
+    heads: dict[tuple[int, int, str, str], int] = {}
     for place in sorted(order):
         alarm = alarms[place]
         which = entities.index(alarm.entity)
-        kind = which, alarm.number if alarm.repeat_of is None else alarm.repeat_of
+        # a repeat that is told as something else has a line of its own
+        first = alarm.number if alarm.repeat_of is None else alarm.repeat_of
+        kind = which, first, alarm.kind, alarm.causes[0].channel if alarm.causes else ""
         begin, end = times[which].name(alarm.first), times[which].name(alarm.last)
         # where the threshold was set by hand, below what is typical, none of them is positive
         share = 100 * alarm.severity / max(alarms[order[0]].severity, 1e-12)

@@ -18,8 +18,18 @@ ABOUT = {
     "row score": "of the row by itself, before it is averaged or compared with others",
 }
 
+# titles and meanings of views across channels where there is one
+OF_ONE_CHANNEL = {
+    "other channels": ("all forecasts", "what no forecast explains"),
+    "all channels": ("rhythm of the row", "how rare a departure of this size from its rhythm is"),
+    "state": ("value", "how far a value is from the nearest values of training"),
+}
+
 # what the severity is: the score, in a unit in which the threshold does not move
 SEVERITY = "1 is the threshold; it adapts to a permanent change"
+# charts go no lower: when a level that was taken for permanent ends, severities fall to -50 and
+# below, and would flatten all that matters
+MIN_SHOWN_SEVERITY = -1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +39,11 @@ class Panel:
     key: str
     title: str
     about: str
+
+
+def shown_severity(severity: Array) -> Array:
+    """Severities as charts have them, (T,)."""
+    return np.maximum(severity, MIN_SHOWN_SEVERITY)
 
 
 def trace_names(evidence: Sequence[Evidence]) -> tuple[str, ...]:
@@ -48,8 +63,10 @@ def trace_key(number: int) -> str:
     return f"trace_{number}"
 
 
-def in_words(name: str) -> str:
-    """The name of a trace in plain words."""
+def in_words(name: str, channels: int = 2) -> str:
+    """The name of a trace in plain words; ``channels`` of the file."""
+    if channels == 1 and name in OF_ONE_CHANNEL:
+        return OF_ONE_CHANNEL[name][0]
     # not to be mistaken for the score that severity stands for
     if name in FACTS and FACTS[name].title:
         return FACTS[name].title
@@ -58,8 +75,9 @@ def in_words(name: str) -> str:
 
 def panels(assessment: Assessment) -> tuple[Panel, ...]:
     """The panels below the channels: traces, then the severity."""
+    channels = len(assessment.series[0].channels)
     traces = (
-        _trace_panel(trace_key(number), name)
+        _trace_panel(trace_key(number), name, channels)
         for number, name in enumerate(trace_names(assessment.evidence))
     )
     return (*traces, Panel("severity", "Severity", SEVERITY))
@@ -71,7 +89,9 @@ def trace_of(evidence: Evidence, name: str) -> Array:
     return np.full(len(evidence.score), np.nan) if trace is None else trace
 
 
-def _trace_panel(key: str, name: str) -> Panel:
-    plain = in_words(name)
+def _trace_panel(key: str, name: str, channels: int) -> Panel:
+    plain = in_words(name, channels)
     about = FACTS[name].panel if name in FACTS else ABOUT.get(plain, ABOUT.get(name, ""))
+    if channels == 1 and name in OF_ONE_CHANNEL:
+        about = OF_ONE_CHANNEL[name][1]
     return Panel(key, plain[:1].upper() + plain[1:], about)

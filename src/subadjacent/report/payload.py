@@ -18,7 +18,7 @@ from subadjacent.detectors.base import BaseDetector
 from subadjacent.report import model_facts
 from subadjacent.report.channels import PARTS, channel_lines, charts_of, missing_segments
 from subadjacent.report.marks import AlarmRow, Segments, by_severity
-from subadjacent.report.panels import Panel, trace_key, trace_names, trace_of
+from subadjacent.report.panels import Panel, shown_severity, trace_key, trace_names, trace_of
 from subadjacent.report.pieces import BUDGET, MAX_WINDOWS, LinePiece, plan
 from subadjacent.report.timeline import Timeline
 
@@ -50,7 +50,7 @@ class SeriesView:
             yield from channel_lines(self.explainer, channel)
         for name in self.traces:
             yield trace_of(self.explainer.evidence, name)
-        yield self.severity
+        yield shown_severity(self.severity)
 
     @property
     def count(self) -> int:

@@ -89,9 +89,10 @@ def warnings(
     reach = model_facts.reach_before(detector)
     short = [one_series for one_series in series if len(one_series) < reach]
     if short:
+        which = f"{len(short)} of {len(series)} series" if len(series) > 1 else "The series"
         messages.append(
-            f"{len(short)} of {len(series)} series {'has' if len(short) == 1 else 'have'} fewer "
-            f"rows than a score depends on ({reach:,}); scores there are less sure."
+            f"{which} {'has' if len(short) == 1 else 'have'} fewer rows than a score depends on "
+            f"({reach:,}); scores there are less sure."
         )
     unseen = detector.seen_.unseen_warning(one_series.entity for one_series in series)
     if unseen and unseen not in messages:

@@ -18,6 +18,7 @@ from subadjacent.decision.alarms import CONFIRMED, Alarm
 from subadjacent.decision.decision import Decision
 from subadjacent.decision.evidence import Evidence
 from subadjacent.decision.final_events import FinalEvents
+from subadjacent.decision.live_range import LiveRanges, ranges_of
 from subadjacent.decision.machine import CLOSED, EventChange, EventMachine, OngoingEvent, open_rows
 from subadjacent.decision.permanent import ROWS_AFTER, PermanentShifts
 from subadjacent.decision.recent_rows import RecentBuffer, RecentRows
@@ -42,7 +43,6 @@ Array = NDArray[np.float64]
 
 ROWS_AT_ONCE = 256
 """Rows that go through a model at a time: with more of them, a push of many takes more memory."""
-
 FINAL_CLOSE_AFTER = EventMachine().close_after
 """Rows after which an event of final evidence is over."""
 
@@ -79,6 +79,7 @@ class SeriesAssessor:
         # the contamination and the interval that the decision was made for
         self._requested: tuple[Any, float | None] = "auto", None
         profiles = None if fitted is None else fitted.profiles
+        self.ranges = None if profiles is None else LiveRanges(profiles, self._count)
         self.final: FinalEvents | None = None
         if fitted is not None and fitted.final is not None:
             self.final = FinalEvents(fitted.decision, entity, fitted.blur)
@@ -86,7 +87,7 @@ class SeriesAssessor:
         self.silence = SilenceTracker(
             self._count, rules.fill_limit, None if profiles is None else profiles.each("max_run")
         )
-        self.recent = RecentBuffer(self._count, self._rows_behind)
+        self.recent = RecentBuffer(self._count, self._rows_behind, keeps_ranges=fitted is None)
         self._pending = PendingChanges()
 
     def _begin_online(self, state: State | None = None) -> OnlineStream:
@@ -141,9 +142,7 @@ class SeriesAssessor:
             self._expect(self.final.push(evidence) + self.final.end_segment())
             self._pending.permanent += self.final.permanent(ends=True)
         self._pending.permanent += self._shifts.finish()
-        due = [at for at, _ in self._pending.final_events] + [
-            at for at, _ in self._pending.unconfirmed
-        ]
+        due = [at for at, _ in (*self._pending.final_events, *self._pending.unconfirmed)]
         due += [self._permanent_at(event) for event in self._pending.permanent]
         told += self._settle(max(due, default=0), interval)
         self._pending.untold.clear()
@@ -185,7 +184,7 @@ class SeriesAssessor:
         alarmed = open_rows(was_open, changes, row, count)
         if self._counts_rows:
             alarmed &= is_high
-        self._record(span, evidence, silent, alarmed)
+        evidence = self._record(span, evidence, silent, alarmed)
         alarms = self._alarms(changes, row, count, interval)
         return answers_to(
             span,
@@ -317,7 +316,8 @@ class SeriesAssessor:
 
     def _record(
         self, span: Span, evidence: Evidence, silent: SilentRows, alarmed: NDArray[np.bool_]
-    ) -> None:
+    ) -> Evidence:
+        """Keep the rows; their evidence, with the ranges that profiles of training give."""
         row = self.recent.count
         rows = RecentRows(
             span.filled.values,
@@ -326,10 +326,12 @@ class SeriesAssessor:
             silent.silent,
             alarmed,
             span.starts,
+            ranges_of(evidence, kept=self._fitted is None),
         )
         self.recent.add(rows, span.times)
         if not self.silence.all_speak:
             self.recent.mark_since(row, silent)
+        return evidence if self.ranges is None else self.ranges.put(evidence, self.recent, row)
 
     def relearn(self, first_values: dict[int, float]) -> None:
         """Restart learning, because channels have their first value.
@@ -351,17 +353,14 @@ class SeriesAssessor:
         self.online.accept(newest + 1 - alarm.first, newest + 1 - last)
         if last == newest:
             self.silence.accept()
-        end = self.recent.label(last)
-        self.alarms.put(
-            replace(alarm, last=last, end=end, state=CLOSED, status=CONFIRMED, permanent=True)
-        )
+        normal = replace(alarm, last=last, state=CLOSED, status=CONFIRMED, permanent=True)
+        self.alarms.put(replace(normal, end=self.recent.label(last)))
         return self.alarms.find(number)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Arrays, and what else there is as JSON holds it."""
-        recent, recent_facts = self.recent.state()
+        (recent, recent_facts), online = self.recent.state(), self.online.state()
         profiles, alarms = self.alarms.state()
-        online = self.online.state()
         parts = {
             "recent": recent,
             "alarms": profiles,

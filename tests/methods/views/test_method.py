@@ -274,18 +274,22 @@ def test_rows_that_stay_alike_are_warned_of_once(caplog: pytest.LogCaptureFixtur
     slower = slow[60:] - slow[:-60]
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         fit(TrainSeries(noise, entity="noise"))
-    assert "too few effectively" not in caplog.text
+    assert "effectively independent" not in caplog.text
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         fit(
             TrainSeries(noise, entity="noise"),
             TrainSeries(slow, entity="slow"),
             TrainSeries(slower, entity="mean"),
         )
-    assert "2 of 3 series have too few effectively independent rows" in caplog.text
+    assert "2 of 3 series have too few: slow has only" in caplog.text
     # the one that says least is named
-    assert "slow has only" in caplog.text
-    assert "(600 rows, strongly autocorrelated), and at least 40 are needed" in caplog.text
-    assert caplog.text.count("too few effectively") == 1
+    assert "effectively independent rows (600 rows, strongly autocorrelated)" in caplog.text
+    assert caplog.text.count("effectively independent") == 1
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, logger="subadjacent"):
+        fit(TrainSeries(slow))
+    assert "the series has only" in caplog.text
+    assert "series have too few" not in caplog.text
 
 
 @pytest.mark.parametrize(("independent", "warned"), [(39.9, True), (40.0, False)])
@@ -296,7 +300,7 @@ def test_as_many_independent_rows_as_are_needed_are_enough(
     views = ViewsFit(NO_VIEWS, [], [], np.zeros((0, 2)), [], independent)
     with caplog.at_level(logging.WARNING, logger="subadjacent"):
         _warn_of_few_rows([one], [EntityFit(views, 1.0, *[np.zeros(0)] * 4)])
-    assert ("the series has only 40 (300 rows" in caplog.text) == warned
+    assert ("the series has only 39 effectively" in caplog.text) == warned
 
 
 @pytest.mark.parametrize(("rows", "warned"), [(149, True), (150, False)])

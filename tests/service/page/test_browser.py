@@ -433,7 +433,7 @@ def test_what_is_pointed_at_is_read_out(opened: Opener) -> None:
         row,
     )
     told = tab.locator(".panel .read").nth(1).inner_text()
-    assert told == f"{value:.2f} · usually {low:.2f} to {high:.2f}"
+    assert told == f"{value:.2f} · expected {low:.2f} to {high:.2f}"
     assert 150 < row < 550
     hours, minutes = divmod(row, 60)
     expect(tab.locator("#pointed")).to_have_text(f"2026-01-01 {hours:02}:{minutes:02}")

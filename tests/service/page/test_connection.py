@@ -108,7 +108,7 @@ def test_a_service_with_nothing_yet_says_how_to_begin_is_lost_and_found_again(
         expect(tab.locator("#empty")).to_be_hidden()
         expect(tab.locator("#detail-state")).to_contain_text("Learning")
         # of one row nothing is known but that row
-        expect(tab.locator(".panel .read").nth(1)).to_have_text(re.compile(r"^\S+ · usually \S+$"))
+        expect(tab.locator(".panel .read").nth(1)).to_have_text(re.compile(r"^\S+ · expected \S+$"))
         push(service, "pump", rows(["pressure"], 1, 199))
         until(tab, "p => p.watched.columns?.length === 200")
         expect(tab.locator("#connection")).to_have_text("Live")

@@ -183,9 +183,7 @@ def test_the_headline_says_how_many_alarms_the_worst_and_the_latest(module: Modu
     withdrawn = {**first, "status": "withdrawn"}
     assert headline({**calm, "unseen": 0}, withdrawn) == "Nothing stands out in 1 series"
     opened = {**calm, "state": "alarm", "open_alarm": 2}
-    assert headline(opened, first, latest) == (
-        "1 of 1 series has an open alarm, fan: flow jumped to 9"
-    )
+    assert headline(opened, first, latest) == ("Open alarm in fan: flow jumped to 9")
 
 
 def test_a_series_is_called_as_its_file(module: Modules) -> None:

@@ -275,12 +275,13 @@ def _warn_of_few_rows(series: Sequence[TrainSeries], fits: Sequence[EntityFit]) 
     ]
     if few:
         independent, scarcest = min(few, key=lambda pair: pair[0])
+        among = f"{len(few)} of {len(series)} series have too few: " if len(series) > 1 else ""
         log.warning(
-            "%d of %d series have too few effectively independent rows for a reliable false-alarm "
-            "rate: %s has only %d (%d rows, strongly autocorrelated), and at least %d are needed. "
-            "Expect several times more or fewer alarms than requested",
-            *(len(few), len(series), scarcest.entity or "the series"),
-            *(round(independent), len(scarcest), MIN_INDEPENDENT_ROWS),
+            "%s%s has only %d effectively independent rows (%d rows, strongly autocorrelated); at "
+            "least %d are needed for a reliable false-alarm rate. Expect several times more or "
+            "fewer alarms than requested",
+            *(among, scarcest.entity or "the series", int(independent)),
+            *(len(scarcest), MIN_INDEPENDENT_ROWS),
         )
 
 

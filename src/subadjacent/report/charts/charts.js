@@ -128,11 +128,15 @@ export class Charts {
       const {values, expected, low, high} = columns.lines(key), [from, to] = content.limits;
       if (key === SEVERITY) { say(read, severity(values[row])); continue; }
       const step = stepOf(to - from), texts = [number(values[row], step)];
-      if (this.readsExpected && Number.isFinite(expected?.[row])) texts.push(`expected ${number(expected[row], step)}`);
+      // as sentences say it: "expected 3 to 5"
+      const parts = [];
+      if (this.readsExpected && Number.isFinite(expected?.[row])) parts.push(number(expected[row], step));
       if (Number.isFinite(low?.[row])) {
         const [least, most] = [number(low[row], step), number(high[row], step)];
-        texts.push(least === most ? `usually ${least}` : `usually ${least} to ${most}`);
+        if (least !== most) parts.push(`${parts.length ? "from " : ""}${least} to ${most}`);
+        else if (!parts.length) parts.push(least);
       }
+      if (parts.length) texts.push(`expected ${parts.join(", ")}`);
       say(read, texts.join(" · "));
     }
     if (byId("pointed")) say(byId("pointed"), pointer < 0 ? "" : place(columns.at[row], columns.kind));

@@ -22,7 +22,8 @@ const isWithdrawn = alarm => alarm.status === "withdrawn";
 // over, not withdrawn, and nobody has acknowledged it
 const isUnseen = alarm => alarm.state !== "open" && !alarm.acknowledged && !isWithdrawn(alarm);
 // the same of all alarms of one kind, those of a series: the number of the first
-const kindOf = alarm => `${alarm.repeat_of ?? alarm.number} ${alarm.series}`;
+// as in the report: a repeat that is told as something else stands by itself
+const kindOf = alarm => [alarm.repeat_of ?? alarm.number, alarm.series, alarm.kind, alarm.causes?.[0]?.channel].join(" ");
 
 export function lasted(alarm) {
   const [start, end] = [timeOf(alarm.start), timeOf(alarm.end)];
@@ -159,7 +160,9 @@ export class AlarmList {
 
   causes(alarm) {
     if (!alarm.causes?.length) return null;
-    return make("div", {class: "causes"}, ...alarm.causes.map((cause, i) => make("button",
+    // a further channel in which nothing is to be seen has nothing to tell
+    const told = alarm.causes.filter((cause, i) => !i || cause.kind !== "unusual");
+    return make("div", {class: "causes"}, ...told.map((cause, i) => make("button",
       {class: "cause", type: "button", title: cause.sentence, "data-action": `cause-${i}`, onclick: () => this.onChoose(alarm, cause.channel)},
       make("b", {}, cause.channel), ` ${cause.kind}`)));
   }

@@ -15,7 +15,8 @@ export function headline(all, alarms = []) {
   const series = count(all.length, "series", "series"), open = all.filter(one => one.state === "alarm");
   if (open.length) {
     const [worst] = open, alarm = alarms.find(one => one.id === worst.open_alarm);
-    const has = open.length === 1 ? `1 of ${series} has an open alarm,` : `${open.length} of ${series} have open alarms, the worst`;
+    const one = all.length === 1 ? "Open alarm in" : `1 of ${series} has an open alarm,`;
+    const has = open.length === 1 ? one : `${open.length} of ${series} have open alarms, the worst`;
     return `${has} ${worst.name}${alarm ? `: ${alarm.sentence}` : ""}`;
   }
   const events = alarms.filter(one => one.status !== "withdrawn");
