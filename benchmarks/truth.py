@@ -1,7 +1,7 @@
 """How many alarms say something false, by the rows that they speak of.
 
     python benchmarks/truth.py --quick --jobs 2
-    python benchmarks/truth.py --jobs 2 --out benchmarks/reports/truth.csv
+    python benchmarks/truth.py --most 200 --jobs 2 --out benchmarks/reports/truth.csv
 
 Alarms of the examples, the demo, the gallery, the tutorials, generated plants and streams are held
 against their rows by the checker of the tests (tests/truth), which knows nothing of the detector.
