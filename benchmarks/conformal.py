@@ -37,7 +37,7 @@ Scores = NDArray[np.float64]
 Line = dict[str, Any]
 
 ALPHA, BLOCK = 0.01, 25
-# rows to judge, in each draw
+# rows to assess, in each draw
 FRESH = 5_000
 WARM_UP = 1_000
 
@@ -75,7 +75,7 @@ def row(about: str, data: str, form: str, asked: float, found: Any, **more: Any)
     } | more
 
 
-def judged(
+def assessed(
     about: str, data: str, form: str, draws: list[tuple[Scores, Scores]], rule: BaseThreshold
 ) -> Line:
     """How many of fresh rows (or blocks) are alarms, in each of some draws of normal scores."""
@@ -123,20 +123,20 @@ def of_rows(runs: int, kind: str, rows: int) -> list[Line]:
     draws = [(scores[:rows], scores[rows:]) for scores in drawn]
     data = f"{kind}, {rows:,} held out"
     lines = [
-        judged("rows", data, "split", draws, Conformal(ALPHA)),
-        judged("rows", data, "split, cluster=1", draws, Conformal(ALPHA, cluster=1)),
-        judged("rows", data, "split", draws, Conformal(0.05)),
-        judged("rows", data, "split, cluster=1", draws, Conformal(0.05, cluster=1)),
-        judged("blocks", data, f"block {BLOCK}", draws, Conformal(0.05, BLOCK)),
+        assessed("rows", data, "split", draws, Conformal(ALPHA)),
+        assessed("rows", data, "split, cluster=1", draws, Conformal(ALPHA, cluster=1)),
+        assessed("rows", data, "split", draws, Conformal(0.05)),
+        assessed("rows", data, "split, cluster=1", draws, Conformal(0.05, cluster=1)),
+        assessed("blocks", data, f"block {BLOCK}", draws, Conformal(0.05, BLOCK)),
     ]
     for share in (0.05, 0.25):
         form = f"a share of {share:g} is high"
         with changed(conformal, "HIGH_SHARE", share):
-            lines.append(judged("constants", data, form, draws, Conformal(ALPHA)))
+            lines.append(assessed("constants", data, form, draws, Conformal(ALPHA)))
     for few in (10, 40):
         form = f"{few} times is few"
         with changed(conformal, "MIN_TIMES", few):
-            lines.append(judged("constants", data, form, draws, Conformal(0.05)))
+            lines.append(assessed("constants", data, form, draws, Conformal(0.05)))
     return lines
 
 
@@ -156,8 +156,8 @@ def of_drift(runs: int, name: str) -> list[Line]:
     drawn = [draw("AR 0.9", np.random.default_rng(seed), (1_000 + FRESH,)) for seed in range(runs)]
     draws = [(scores[:1_000], scores[1_000:] * DRIFTS[name]) for scores in drawn]
     return [
-        judged("drift", name, "split", draws, Conformal(ALPHA)),
-        judged("drift", name, "adaptive", draws, AdaptiveConformal(ALPHA)),
+        assessed("drift", name, "split", draws, Conformal(ALPHA)),
+        assessed("drift", name, "adaptive", draws, AdaptiveConformal(ALPHA)),
     ]
 
 

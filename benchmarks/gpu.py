@@ -319,10 +319,12 @@ def roofline() -> list[Row]:
 
 def parity(data: str) -> list[Row]:
     """The same fits on MSL with and without kernels, under the protocol without label leaks."""
-    return [one for on in (True, False) for seed in range(SEEDS) for one in judged(data, on, seed)]
+    return [
+        one for on in (True, False) for seed in range(SEEDS) for one in assessed(data, on, seed)
+    ]
 
 
-def judged(data: str, on: bool, seed: int) -> list[Row]:
+def assessed(data: str, on: bool, seed: int) -> list[Row]:
     """One fit, and what it is worth."""
     from reproduce.protocols.clean import execute
     from reproduce.run import Run

@@ -1,4 +1,4 @@
-"""How well rows are judged while they come: live score, alarms and delay of five detectors.
+"""How well rows are assessed while they come: live score, alarms and delay of five detectors.
 
     python benchmarks/live.py --output benchmarks/reports/live.csv --page docs/streaming.md
 
@@ -70,8 +70,8 @@ def streamed(entity: Entity, detector: SubAdjacentDetector | None = None) -> Fol
         for answer in scorer.score_many(rows[start : start + TOGETHER]):
             if np.isnan(severity[answer.row]):
                 severity[answer.row], anomalous[answer.row] = answer.severity, answer.anomalous
-    judged = slice(len(before), None)
-    return Followed(np.nan_to_num(severity[judged]), anomalous[judged])
+    assessed = slice(len(before), None)
+    return Followed(np.nan_to_num(severity[assessed]), anomalous[assessed])
 
 
 def with_a_model(entity: Entity) -> Followed:
@@ -139,7 +139,7 @@ def table(
         for group in dict.fromkeys(entity.group for entity in entities):
             members = [pair for pair in pairs if pair[0].group == group]
             whole = measured(members)
-            # kinds are judged by the threshold of all, as the score demands
+            # kinds are assessed by the threshold of all, as the score demands
             threshold = live_score([one.watched(said.severity) for one, said in members]).threshold
             yield {"group": group, "kind": ALL, "detector": way} | whole
             if group == STREAMS:

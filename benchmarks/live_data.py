@@ -22,7 +22,7 @@ STREAMS = "generated streams"
 
 
 class Entity(NamedTuple):
-    """A series to watch: rows to begin with, then rows to judge, with their labels."""
+    """A series to watch: rows to begin with, then rows to assess, with their labels."""
 
     group: str
     kind: str
@@ -33,14 +33,14 @@ class Entity(NamedTuple):
     whole: bool
 
     def watched(self, severity: np.ndarray) -> Watched:
-        """What was said of the rows to judge, beside the anomalies."""
+        """What was said of the rows to assess, beside the anomalies."""
         before = len(self.train) if self.whole else 0
         spans = [(before + start, before + stop) for start, stop in segments(self.labels).tolist()]
         return Watched(np.append(np.zeros(before), severity), spans, before)
 
 
 def of_stream(stream: LiveStream) -> Entity:
-    """Its rows that are not judged are what a detector begins with."""
+    """Its rows that are not assessed are what a detector begins with."""
     first = min(int(UNASSESSED * len(stream.values)), LONGEST_UNASSESSED)
     rows = stream.values
     return Entity(STREAMS, stream.kind, rows[:first], rows[first:], stream.labels[first:], True)
@@ -51,8 +51,8 @@ def of_set(name: str, root: Path, most: int | None = None) -> Iterator[Entity]:
     benchmark = load_benchmark(name, root)
     pairs = list(zip(benchmark.train, benchmark.test, strict=True))[:most]
     for train, test in pairs:
-        rows, judged = (np.asarray(part, float) for part in (train.values, test.rows.values))
-        yield Entity(benchmark.title, train.entity or "", rows, judged, test.labels, False)
+        rows, assessed = (np.asarray(part, float) for part in (train.values, test.rows.values))
+        yield Entity(benchmark.title, train.entity or "", rows, assessed, test.labels, False)
 
 
 @contextmanager

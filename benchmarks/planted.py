@@ -7,7 +7,7 @@
 
 One departure of each kind is planted into each background (reproduce/cases/planted.py); the default
 is fitted on the rows before. Of its alarms, the one that shares most rows with the departure is
-judged: the channel, the kind and the direction that it tells, whether the quoted value is in the
+assessed: the channel, the kind and the direction that it tells, whether the quoted value is in the
 planted rows, how far its first row is off, and whether the checker of the tests rejects it. Other
 alarms are held against their rows as well. Seeds from 1000 on, and some kinds and backgrounds, are
 kept back for the end: ``--kept-back``. Prints shares by kind and by background, and what each kind
@@ -77,7 +77,7 @@ NAMES = {
 }
 
 
-class Judged(NamedTuple):
+class Assessed(NamedTuple):
     """One planted departure, and what was said of it; empty where nothing was."""
 
     kind: str
@@ -104,7 +104,7 @@ class Judged(NamedTuple):
     why: str = ""
 
 
-def judged(kind: str, background: str, seed: int, data: Path) -> Judged | str:
+def assessed(kind: str, background: str, seed: int, data: Path) -> Assessed | str:
     """Plant, fit, and look at the alarms; or say why there is nothing to look at."""
     logging.disable(logging.WARNING)
     try:
@@ -132,9 +132,9 @@ def judged(kind: str, background: str, seed: int, data: Path) -> Judged | str:
 
 def compared(
     case: PlantedCase, seed: int, background: str, rows: Rows, alarms: Sequence[Any]
-) -> Judged:
+) -> Assessed:
     """What the alarm that shares most rows with the departure says of it."""
-    result = Judged(
+    result = Assessed(
         case.kind,
         background,
         seed,
@@ -200,13 +200,13 @@ def is_exact(case: PlantedCase, alarm: Any, rows: Rows) -> bool:
     return bool(np.isclose(value, cause.seen, rtol=1e-5, equal_nan=True))
 
 
-def read_report(path: Path) -> list[Judged]:
+def read_report(path: Path) -> list[Assessed]:
     """The rows of a report."""
-    kinds = {name: type(value) for name, value in Judged._field_defaults.items()}
+    kinds = {name: type(value) for name, value in Assessed._field_defaults.items()}
     kinds |= {"kind": str, "background": str, "channel": str, "size": float}
     with path.open(newline="", encoding="utf-8") as file:
         return [
-            Judged(**{name: kinds.get(name, int)(cell) for name, cell in row.items()})
+            Assessed(**{name: kinds.get(name, int)(cell) for name, cell in row.items()})
             for row in csv.DictReader(file)
         ]
 
@@ -215,7 +215,7 @@ def percent(values: Sequence[int]) -> str:
     return f"{100 * sum(values) / len(values):.0f} %" if values else "-"
 
 
-def summary(results: Sequence[Judged]) -> str:
+def summary(results: Sequence[Assessed]) -> str:
     """Shares by kind, by background, and for all."""
     titles = (
         "planted", "departures", "found", "right channel", "right kind", "right direction",
@@ -254,7 +254,7 @@ def summary(results: Sequence[Judged]) -> str:
     return "\n".join(lines)
 
 
-def confusions(results: Sequence[Judged]) -> str:
+def confusions(results: Sequence[Assessed]) -> str:
     """How often a kind (a row of the table) was called what (a column)."""
     called = Counter((one.kind, one.named_kind if one.found else NOT_FOUND) for one in results)
     kinds = list(dict.fromkeys(one.kind for one in results))
@@ -269,7 +269,7 @@ def confusions(results: Sequence[Judged]) -> str:
     return "\n".join(lines)
 
 
-def wrong_ones(results: Sequence[Judged]) -> str:
+def wrong_ones(results: Sequence[Assessed]) -> str:
     """Every departure that was found and told wrongly."""
     lines = []
     for one in results:
@@ -322,21 +322,21 @@ def main() -> None:
         backgrounds = [*backgrounds, *KEPT_BACK_BACKGROUNDS]
         numbers = [FIRST_KEPT_BACK_SEED + number for number in numbers]
     wanted = list(product(kinds, backgrounds, numbers, [options.data.resolve()]))
-    answers: list[Judged | str] = []
+    answers: list[Assessed | str] = []
     # a fresh process each: a fork of one with threads may hang
     with (
         ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool,
         Path(options.out or os.devnull).open("w", newline="", encoding="utf-8") as file,
     ):
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(Judged._fields)
-        for answer in pool.map(judged, *zip(*wanted, strict=True)):
+        writer.writerow(Assessed._fields)
+        for answer in pool.map(assessed, *zip(*wanted, strict=True)):
             # what is known when it is stopped is kept
-            if isinstance(answer, Judged):
+            if isinstance(answer, Assessed):
                 writer.writerow(answer)
                 file.flush()
             answers.append(answer)
-    results = [one for one in answers if isinstance(one, Judged)]
+    results = [one for one in answers if isinstance(one, Assessed)]
     parts = [summary(results), "", confusions(results)]
     if options.wrong:
         parts += ["", wrong_ones(results)]

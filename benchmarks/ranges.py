@@ -93,13 +93,13 @@ def held(source: str, case: int, data: Path) -> list[Held] | str:
         warnings.simplefilter("ignore")
         detector = SubAdjacentDetector().fit(whole[: drawn.fitted])
         assessment = detector.assess(whole[drawn.fitted :])
-    (series,), (evidence,), (profiles,), (judgement,) = (
+    (series,), (evidence,), (profiles,), (decided,) = (
         assessment.series,
         assessment.evidence,
-        assessment.habits,
-        assessment.judgements,
+        assessment.profiles,
+        assessment.decisions,
     )
-    explainer = Explainer.of(series, evidence, profiles, judgement.anomalous)
+    explainer = Explainer.of(series, evidence, profiles, decided.anomalous)
     results = []
     for channel, name in enumerate(drawn.names):
         profile, expected = profiles.of(channel), explainer.expected_range(channel)

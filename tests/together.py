@@ -152,7 +152,7 @@ class Slope(Network):
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002
         return [(self.layer(windows) - 2 * windows).square().mean()]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         return WindowEvidence(windows, None, {})
 
 

@@ -36,7 +36,7 @@ MOST_REACHED, DELAY, WEAKER = 4, (5, 40), (0.3, 0.6)  # channels, rows later, sh
 
 
 class DepartureCase(NamedTuple):
-    """Normal rows to fit on, rows to judge, and the one departure in them.
+    """Normal rows to fit on, rows to assess, and the one departure in them.
 
     Parameters
     ----------

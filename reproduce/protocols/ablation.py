@@ -61,7 +61,7 @@ class PartScores:
         Each part's summand of the weighted mean, mean over channels, (P, T).
     calm_summands
         The same where a channel that varies more than usual is no surprise, (P, T).
-    judged
+    assessed
         Rows that each part judges, (P, T).
     factors
         Learned weight of each part, (P,); already contained in ``summands``.
@@ -75,7 +75,7 @@ class PartScores:
 
     summands: Scores
     calm_summands: Scores
-    judged: NDArray[np.bool_]
+    assessed: NDArray[np.bool_]
     factors: Scores
     novelties: Mapping[str, Scores]
     trust: Mapping[str, float]
@@ -95,7 +95,7 @@ class PartScores:
         are no part of that mean: they add the same as before, or nothing.
         """
         kept = np.array([keep(part) for part in PARTS])
-        weights = np.array([part.weight for part in PARTS])[:, None] * self.judged
+        weights = np.array([part.weight for part in PARTS])[:, None] * self.assessed
         summands = self.summands if spread else self.calm_summands
         if not learned_weights:
             summands = summands / self.factors[:, None]

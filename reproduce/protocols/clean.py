@@ -112,8 +112,8 @@ def _one_model(detector: BaseDetector, benchmark: Benchmark) -> _ModelOutcome:
     scores = _by_entity(assessment.scores)
     scored = time.perf_counter()
     metrics = [
-        all_metrics(judgement.scores, test.labels, judgement.anomalous)
-        for judgement, test in zip(assessment.judgements, benchmark.test, strict=True)
+        all_metrics(decided.scores, test.labels, decided.anomalous)
+        for decided, test in zip(assessment.decisions, benchmark.test, strict=True)
     ]
     # no channels: nobody reads the causes
     alarms = assessment.alarms(channels=0)

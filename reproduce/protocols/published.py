@@ -39,7 +39,7 @@ from subadjacent.evaluation.metrics import (
     recall,
 )
 from subadjacent.methods.neural.paper_score import CONTRIBUTION, PaperScore, dynamic, weighted
-from subadjacent.methods.neural.row_scores import judge_rows
+from subadjacent.methods.neural.row_scores import assess_rows
 from subadjacent.networks.network import Network
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.rivals.anomaly_transformer import AnomalyTransformer, AnomalyTransformerConfig
@@ -128,7 +128,7 @@ def _one_model(run: Run, benchmark: Benchmark, device: torch.device) -> RowOutpu
     started = time.perf_counter()
     stacked = stack([TrainSeries(test_rows)], unscaled(test_rows.shape[1]), window)
     plain = PaperScore(temperature=0.0).of_windows
-    traces = judge_rows(network, stacked, window, plain, channels=False).traces
+    traces = assess_rows(network, stacked, window, plain, channels=False).traces
     rows = slice(len(test_rows))
     return RowOutputs(
         traces["error"][rows], traces[CONTRIBUTION][rows], labels, fit_seconds,

@@ -25,7 +25,7 @@ from subadjacent.data.series import TrainSeries
 from subadjacent.data.windows import Stack, Windows, stack
 from subadjacent.evaluation.segments import segments
 from subadjacent.methods.neural.paper_score import PaperScore
-from subadjacent.methods.neural.row_scores import judge_rows
+from subadjacent.methods.neural.row_scores import assess_rows
 from subadjacent.networks.subadjacent import SubAdjacentConfig, SubAdjacentTransformer
 from subadjacent.training.device import autocast, resolve_device
 from subadjacent.training.recorded import make_pass
@@ -114,7 +114,7 @@ def _step_seconds(network: SubAdjacentTransformer, windows: Windows, quick: bool
 
 def _inference_seconds(network: SubAdjacentTransformer, stacked: Stack) -> float:
     plain = PaperScore(temperature=0.0).of_windows
-    judge_rows(network, stacked, WINDOW, plain, channels=False)
+    assess_rows(network, stacked, WINDOW, plain, channels=False)
     started = time.perf_counter()
-    judge_rows(network, stacked, WINDOW, plain, channels=False)
+    assess_rows(network, stacked, WINDOW, plain, channels=False)
     return time.perf_counter() - started

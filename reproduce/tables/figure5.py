@@ -90,11 +90,11 @@ def _traces(network: Network, window: int, values: NDArray[Any]) -> dict[str, ND
     from subadjacent.data.series import TrainSeries
     from subadjacent.data.windows import stack
     from subadjacent.methods.neural.paper_score import CONTRIBUTION, PaperScore, blockwise, dynamic
-    from subadjacent.methods.neural.row_scores import judge_rows
+    from subadjacent.methods.neural.row_scores import assess_rows
 
     stacked = stack([TrainSeries(values)], unscaled(values.shape[1]), window)
     plain = PaperScore(temperature=0.0).of_windows
-    traces = judge_rows(network, stacked, window, plain, channels=False).traces
+    traces = assess_rows(network, stacked, window, plain, channels=False).traces
     error, contribution = (traces[name][: len(values)] for name in ("error", CONTRIBUTION))
     score = blockwise(error, contribution, FIXED_BLOCK, FIXED_TEMPERATURE).astype(np.float64)
     return {

@@ -28,7 +28,7 @@ No number on this page is typed. It is rendered from the rows in `results/` by
 python -m reproduce leaderboard --no-run --output docs/results --page docs/leaderboard.md
 ```
 
-Every detector of the registry with its own defaults, fitted on training rows, scored and judged
+Every detector of the registry with its own defaults, fitted on training rows, scored and assessed
 without labels ([the clean protocol](../reproduce/README.md)); means over three seeds where chance
 plays a part, and one where it does not. The order is that of VUS-PR.
 

@@ -142,9 +142,9 @@ def test_a_spike_scores_highest_and_each_alarm_names_a_channel(foreign: Any, pla
     anomalous = np.flatnonzero(detector.predict(plant.test))
     assert len(anomalous)
     # each event is one alarm, and begins with a row that is anomalous
-    (judgement,) = detector.assess(plant.test).judgements
-    assert len(alarms) == len(judgement.events)
-    assert {event.first for event in judgement.events} <= set(anomalous.tolist())
+    (decided,) = detector.assess(plant.test).decisions
+    assert len(alarms) == len(decided.events)
+    assert {event.first for event in decided.events} <= set(anomalous.tolist())
     assert all(alarm.causes[0].channel in detector.channels_ for alarm in alarms)
     unusual = detector.explain(plant.test)
     assert np.isfinite(unusual).all()

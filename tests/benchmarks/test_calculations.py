@@ -74,7 +74,7 @@ def test_what_returns_has_the_direction_from_the_level_before(load: Load) -> Non
 
 def test_planted_departures_are_counted_by_kind_and_background_by_hand(load: Load) -> None:
     planted = load("planted")
-    none = planted.Judged("ramp", "a plant", 0, "heat", 40, 59, 1, 9.0, other_alarms=1)
+    none = planted.Assessed("ramp", "a plant", 0, "heat", 40, 59, 1, 9.0, other_alarms=1)
     right = none._replace(
         found=1, named_kind="drift", right_channel=1, right_kind=1, right_direction=1, exact=1
     )

@@ -119,7 +119,7 @@ def scores_of(detector: BaseDetector, rows: np.ndarray, entity: str = "inches") 
 
 def silent_rows_of(detector: BaseDetector, rows: np.ndarray, entity: str) -> Any:
     """Rows with a stuck channel, as the detector's own assessment finds them."""
-    return silent_rows(TrainSeries(rows, entity=entity), detector.habits_.of(entity))
+    return silent_rows(TrainSeries(rows, entity=entity), detector.profiles_.of(entity))
 
 
 def test_a_clone_has_the_same_parameters_and_nothing_learned(
@@ -198,22 +198,22 @@ def test_predict_alarms_and_labels_agree(
     rows = {"inches": test, "feet": in_feet(test)[100:]}
     found, predicted, alarms = detector.assess(rows), detector.predict(rows), detector.alarms(rows)
     assert alarms == found.alarms()
-    for entity, evidence, judgement in zip(rows, found.evidence, found.judgements, strict=True):
-        assert len(judgement.events) == sum(alarm.entity == entity for alarm in alarms) > 0
+    for entity, evidence, decided in zip(rows, found.evidence, found.decisions, strict=True):
+        assert len(decided.events) == sum(alarm.entity == entity for alarm in alarms) > 0
         np.testing.assert_array_equal(found.anomalous[entity], predicted[entity])
         silent = silent_rows_of(detector, rows[entity], entity)
-        again = detector.judge(evidence, entity, silent=silent)
+        again = detector.decide(evidence, entity, silent=silent)
         np.testing.assert_array_equal(again.anomalous, predicted[entity])
-        np.testing.assert_array_equal(again.severity, judgement.severity)
+        np.testing.assert_array_equal(again.severity, decided.severity)
         # each event is where rows are anomalous, and each such row is in one
         covered = np.zeros(len(predicted[entity]), dtype=bool)
-        for event in judgement.events:
+        for event in decided.events:
             assert predicted[entity][[event.first, event.last]].all()
             covered[event.first : event.last + 1] = True
         assert covered[predicted[entity] > 0].all()
     parts = np.split(detector.decision_scores_, 2)
     labels = [
-        detector.judge(
+        detector.decide(
             Evidence.of_scores(scores),
             entity,
             silent=silent_rows_of(detector, train[entity], entity),

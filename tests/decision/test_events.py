@@ -35,7 +35,7 @@ def test_events_by_hand() -> None:
         ("..##..#.", 1, 1, [(2, 4), (6, 7)]),
         ("..##..#.", 2, 1, [(2, 7)]),
         ("..##..#.", 0, 2, [(2, 4)]),
-        # joined first, then judged by its span
+        # joined first, then assessed by its span
         ("#.#..#", 1, 3, [(0, 3)]),
         ("#.....#", 0, 1, [(0, 1), (6, 7)]),
         ("###", 0, 1, [(0, 3)]),

@@ -1,4 +1,4 @@
-"""Rows are judged once; all that is said of them is read off the assessment."""
+"""Rows are assessed once; all that is said of them is read off the assessment."""
 
 from __future__ import annotations
 
@@ -54,14 +54,15 @@ def test_alarms_by_hand() -> None:
     assert [(one.repeat_of, one.repeat) for one in found.alarms()] == [(None, 1), (1, 2)]
 
 
-def test_where_averages_blur_an_event_its_core_is_alarmed_by_hand() -> None:
+def test_where_averages_blur_an_event_its_core_is_the_event_by_hand() -> None:
     # within two rows of the row that scores 5, 3 is more than half of it, and 2.4 is not
     score = (1.0, 2.4, 3.0, 5.0, 3.0, 2.4)
     for blur, first, last in ((0, 1, 5), (2, 2, 4)):
         # a threshold by hand: a share of the rows would count them as they are
         by_score = replace(DECISION.score, rule=None)
         found = by_hand(score, blur, decision=replace(DECISION, score=by_score))
-        assert [(alarm.first, alarm.last) for alarm in found.alarms()] == [(first, last)]
+        (event,) = found.decisions[0].events
+        assert (event.first, event.last) == (first, last)
         assert np.flatnonzero(found.anomalous).tolist() == list(range(first, last + 1))
 
 
@@ -70,10 +71,10 @@ def test_a_model_that_does_not_fit_is_named_by_hand() -> None:
     table = read({name: np.zeros((8, 1)) for name in "abc"})
     scores = [np.r_[np.full(high, 9.0), np.ones(8 - high)] for high in (4, 5, 8)]
     evidence = tuple(Evidence(score, score[:, None], None, {}) for score in scores)
-    judgements = tuple(map(DECISION.decide, evidence))
-    habits = tuple(learn_profiles(one) for one in table.series)
+    decisions = tuple(map(DECISION.decide, evidence))
+    profiles = tuple(learn_profiles(one) for one in table.series)
     detector = SubAdjacentDetector()
-    assert Assessment(table, evidence, judgements, habits, detector).misfits == ["b", "c"]
+    assert Assessment(table, evidence, decisions, profiles, detector).misfits == ["b", "c"]
     assert by_hand((9.0,) * 6).misfits == [None]
     assert by_hand((9.0,) * 3).misfits == by_hand().misfits == []
 
@@ -93,8 +94,8 @@ def test_a_detector_says_what_its_assessment_says(
         (detector.predict(plant.test), found.anomalous),
         (detector.predict_proba(plant.test), found.probabilities),
         (detector.explain(plant.test), found.by_channel),
-        (detector.judge(found.evidence[0]).anomalous, found.anomalous),
-        (detector.judge(found.evidence[0]).rows.threshold, found.thresholds),
+        (detector.decide(found.evidence[0]).anomalous, found.anomalous),
+        (detector.decide(found.evidence[0]).rows.threshold, found.thresholds),
     ]
     for said, read_off in pairs:
         np.testing.assert_array_equal(said, read_off)
@@ -143,11 +144,11 @@ def test_alarms_are_of_the_events_that_rows_are_anomalous_in(
     plant: Plant, lookahead: int | str
 ) -> None:
     found = SubAdjacentDetector(lookahead=lookahead).fit(plant.train).assess(plant.test)
-    (judgement,), alarms = found.judgements, found.alarms()
+    (decided,), alarms = found.decisions, found.alarms()
     assert 0 < found.anomalous.sum() < 1000
-    assert len(alarms) == len(judgement.events)
+    assert len(alarms) == len(decided.events)
     covered = np.zeros(1000, dtype=int)
-    for number, (alarm, event) in enumerate(zip(alarms, judgement.events, strict=True), 1):
+    for number, (alarm, event) in enumerate(zip(alarms, decided.events, strict=True), 1):
         covered[event.first : event.last + 1] = 1
         assert (alarm.number, alarm.severity, alarm.state) == (number, event.severity, "closed")
         assert alarm.severity == found.normalized_scores[event.first : event.last + 1].max() > 1

@@ -40,11 +40,11 @@ def fleet(plant: Plant) -> SubAdjacentDetector:
 
 
 def test_a_row_at_the_threshold_is_not_marked(plant: Plant) -> None:
-    # nothing is followed, and no row is judged by others
+    # nothing is followed, and no row is assessed by others
     detector = fit(plant.train, adapt_after=None, lookahead=0)
     detector.threshold_ = float(detector.decision_function(plant.test)[500])
     found = detector.assess(plant.test)
-    assert not found.judgements[0].rows.is_high[500]
+    assert not found.decisions[0].rows.is_high[500]
     assert found.normalized_scores[500] == pytest.approx(1)
 
 
@@ -58,7 +58,7 @@ def test_a_severity_is_one_at_the_threshold_and_zero_at_a_typical_row(plant: Pla
     typical, below = detector.normal_scores_.pooled.typical, scores <= threshold
     np.testing.assert_allclose(severity[below], ((scores - typical) / (threshold - typical))[below])
     np.testing.assert_array_equal(np.argsort(severity), np.argsort(scores))
-    np.testing.assert_array_equal(detector.judge(found.evidence[0]).severity, severity)
+    np.testing.assert_array_equal(detector.decide(found.evidence[0]).severity, severity)
 
 
 def test_a_channel_that_stands_out_counts_beside_the_score(plant: Plant) -> None:
@@ -74,9 +74,10 @@ def test_a_channel_that_stands_out_counts_beside_the_score(plant: Plant) -> None
 def test_on_a_series_that_moved_zero_is_its_recent_baseline(plant: Plant) -> None:
     detector = fit(plant.train, adapt_after=50)
     found = detector.assess(plant.test + 10 * plant.train.std(axis=0))
-    shift = found.judgements[0].rows.shift
+    shift = found.decisions[0].rows.shift
     assert (shift[200:] > 1).all()
-    np.testing.assert_allclose(found.thresholds, found.thresholds[0] + shift)
+    # rows vary more about another level: the threshold is no nearer to it than in training
+    assert (found.thresholds > found.thresholds[0] + shift - 1e-9).all()
 
 
 def test_probability_is_a_half_at_the_threshold(
@@ -115,7 +116,7 @@ def test_one_is_the_threshold_even_where_that_is_below_a_typical_row(
     plant: Plant, contamination: Any
 ) -> None:
     found = fit(plant.train, contamination=contamination, adapt_after=None).assess(plant.test)
-    flagged = found.judgements[0].rows.severity > 1
+    flagged = found.decisions[0].rows.severity > 1
     np.testing.assert_array_equal(found.probabilities[:, 1] > 0.5, flagged)
     assert flagged[found.scores > found.thresholds].all()
     assert np.abs(found.normalized_scores).max() < 1e5

@@ -149,7 +149,13 @@ def steps_but(reasons: dict[float, str]) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "step", steps_but({1.0: "no alarm: one deviation of one channel of three is below its level"})
+    "step",
+    steps_but(
+        {
+            1.0: "no alarm: one deviation of one channel of three is below its level",
+            2.0: "begins 100 rows late: two rows of three stay within the expected range",
+        }
+    ),
 )
 def test_one_channel_that_moves_for_good_is_one_alarm_that_says_so(
     default: SubAdjacentDetector, step: float

@@ -62,8 +62,9 @@ def test_most_alarms_name_what_was_never_seen_and_where(kind: str) -> None:
 def test_a_combination_never_seen_is_called_so() -> None:
     alarms = true_alarms(case("unseen combination", seed=1))
     assert alarms
-    for alarm in alarms:
-        assert "part of a combination of values never seen in training" in alarm.sentence
+    # a weaker one may be told by what a single channel did
+    worst = max(alarms, key=lambda alarm: alarm.severity)
+    assert "part of a combination of values never seen in training" in worst.sentence
 
 
 def test_saving_entities_and_gaps_leave_the_views_as_they_are(tmp_path: Path) -> None:

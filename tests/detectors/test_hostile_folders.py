@@ -177,6 +177,6 @@ def test_scores_that_are_no_numbers_are_never_normal_rows(plant: Plant) -> None:
         r"X must have finite scores; got nan for row 2 of a, and 2 such rows in all: its values "
         r"are too large for the model, or the model is damaged"
     )
-    for judge in (detector.decision_function, detector.predict, detector.alarms):
+    for assess in (detector.decision_function, detector.predict, detector.alarms):
         with pytest.raises(InputError, match=rule):
-            judge({"a": plant.test[:9]})
+            assess({"a": plant.test[:9]})

@@ -38,7 +38,7 @@ def test_the_mean_of_each_is_its_own() -> None:
     one, other = fit_each(LevelDetector(), rows)
     assert (one.entities_, other.entities_) == (("a",), ("b",))
     assert one.models_.of("a").typical_values.tolist() == [1.0]
-    # one that it never saw is judged by what it knows, which is the same
+    # one that it never saw is assessed by what it knows, which is the same
     assert other.models_.of("a").typical_values.tolist() == [5.0]
 
 

@@ -1,4 +1,4 @@
-"""A channel that is missing for long is an alarm; the rest is judged as if nothing were missing."""
+"""A channel that is missing for long is an alarm; the rest is assessed as if none were missing."""
 
 from __future__ import annotations
 

@@ -189,9 +189,9 @@ def test_parts_tell_what_is_missing_for_long_and_score_it_as_the_whole(
     found = joined_scores([*parts, scorer.finish()])
     np.testing.assert_allclose(found.score, detector.decision_function(rows), rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(scorer.silent, missing)
-    judged = detector.judge(found, None, list(pairwise([*scorer.starts, 1000])), scorer.silent)
-    (whole,) = detector.assess(rows).judgements
-    np.testing.assert_array_equal(judged.anomalous, whole.anomalous)
+    assessed = detector.decide(found, None, list(pairwise([*scorer.starts, 1000])), scorer.silent)
+    (whole,) = detector.assess(rows).decisions
+    np.testing.assert_array_equal(assessed.anomalous, whole.anomalous)
     assert whole.anomalous[missing].all()
 
 

@@ -1,7 +1,7 @@
 """What ``contamination`` promises: asked for 1 % of normal rows, 0.3 to 3 % are alarms.
 
 Normal processes of several sizes: the detector is fitted on n rows and judges the n that follow.
-The mean over seeds is judged, for one series of a few hundred rows has none or a tenth. That too
+The mean over seeds is assessed, for one series of a few hundred rows has none or a tenth. That too
 few alarms come takes more series to tell: all processes of a size together. ``auto``, budgets and
 streams: ``benchmarks/decision.py``.
 """

@@ -157,7 +157,7 @@ def test_normal_series_of_a_few_rows_alarm_as_often_as_is_asked(
         for number, length in enumerate(lengths):
             scores = [model.assess(rows[begin : begin + length]).score for begin in begins]
             found[number] += np.mean(np.concatenate(scores) > detector.threshold_) / 2
-    # pieces of a cycle gave up to 0.4 where few rows were judged as noise
+    # pieces of a cycle gave up to 0.4 where few rows were assessed as noise
     assert found.max() <= 0.03
 
 

@@ -26,7 +26,7 @@ METHODS: dict[str, ResidualMethod] = {
     "magnitude": MagnitudeMethod(smoothing=4),
     "random": RandomMethod(smoothing=4),
 }
-# what these learn they know by heart: training rows are judged by others (test_per_entity.py)
+# what these learn they know by heart: training rows are assessed by others (test_per_entity.py)
 KEEPING: dict[str, ResidualMethod] = {
     "nearest": NearestMethod(window=3, smoothing=4),
     "profile": ProfileMethod(window=5, smoothing=4),

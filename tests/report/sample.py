@@ -18,6 +18,6 @@ def dated(values: object, start: str = "2026-01-01") -> pd.DataFrame:
 
 def explainer_of(found: Assessment) -> Explainer:
     """The explainer of the first series."""
-    parts = found.series, found.evidence, found.habits, found.judgements
+    parts = found.series, found.evidence, found.profiles, found.decisions
     series, evidence, profiles, decisions = (part[0] for part in parts)
     return Explainer.of(series, evidence, profiles, decisions.anomalous)

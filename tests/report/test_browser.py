@@ -701,11 +701,11 @@ def test_rows_stand_below_each_other_however_long_their_numbers_are(
     ):
         series = replace(found.series[0], values=found.series[0].values.astype(float) * scale)
         # all scale with the values but what is counted in rows or has no unit
-        factors = np.full((len(found.habits[0].table), 1), scale)
+        factors = np.full((len(found.profiles[0].table), 1), scale)
         for name in ("decimals", "cycle", "memory", "max_run", "partner", "slope"):
             factors[FIELDS.index(name)] = 1
-        habits = BaselineProfiles(factors * found.habits[0].table)
-        big = replace(found, table=replace(found.table, series=(series,)), habits=(habits,))
+        profiles = BaselineProfiles(factors * found.profiles[0].table)
+        big = replace(found, table=replace(found.table, series=(series,)), profiles=(profiles,))
         tab = opened(page(detector, big, title=""))
         assert re.match(written, point(tab, drawn(tab, 0, "ring")["at"]))
         # all begin at the same pixel, to the right of the widest number

@@ -35,8 +35,8 @@ def explainer(values: np.ndarray, starts: tuple[int, ...] = (0,)) -> Explainer:
     rows = len(values)
     series = TrainSeries(values[:, None], starts=starts)
     evidence = Evidence(np.zeros(rows), np.zeros((rows, 1)), None, {})
-    habits = BaselineProfiles(np.array([[*STEADY[:-2], *STEADY.max_changes]]).T)
-    return Explainer.of(series, evidence, habits, np.zeros(rows, dtype=bool))
+    profiles = BaselineProfiles(np.array([[*STEADY[:-2], *STEADY.max_changes]]).T)
+    return Explainer.of(series, evidence, profiles, np.zeros(rows, dtype=bool))
 
 
 def test_the_lines_of_a_channel_by_hand() -> None:
@@ -156,10 +156,10 @@ def test_the_band_at_the_row_that_is_told_is_the_range_of_the_sentence(kind: str
     assert case is not None
     values, fitted = case.background.values, case.background.fitted
     found = SubAdjacentDetector().fit(values[:fitted]).assess(values[fitted:])
-    (series,), (evidence,), (profiles,), (judgement,) = (
-        found.series, found.evidence, found.habits, found.judgements,
+    (series,), (evidence,), (profiles,), (decided,) = (
+        found.series, found.evidence, found.profiles, found.decisions,
     )  # fmt: skip
-    band = Explainer.of(series, evidence, profiles, judgement.anomalous).expected_range(0)
+    band = Explainer.of(series, evidence, profiles, decided.anomalous).expected_range(0)
     causes = [alarm.causes[0] for alarm in found.alarms()]
     assert causes
     for cause in causes:

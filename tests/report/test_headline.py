@@ -50,8 +50,8 @@ def test_the_worst_of_several_entities_is_named() -> None:
     both = Assessment(
         read({name: one.series[0].values for name, one in (("a", calm), ("b", weak))}),
         calm.evidence + weak.evidence,
-        calm.judgements + weak.judgements,
-        calm.habits + weak.habits,
+        calm.decisions + weak.decisions,
+        calm.profiles + weak.profiles,
         calm.detector,
     )
     assert headline(both, both.alarms()) == (

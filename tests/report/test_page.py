@@ -143,7 +143,7 @@ def test_few_training_rows_and_unseen_entities_are_warned_of(plant: Plant) -> No
     )
     assert "not seen in fitting, so assessed by the model of all entities: z" in told
     auto = SubAdjacentDetector().fit(parts)
-    # judged in hindsight, it stands for no chance of a row
+    # assessed in hindsight, it stands for no chance of a row
     assert "extrapolated" not in " ".join(words.warnings(auto, auto.assess({"z": plant.test})))
 
 
@@ -153,8 +153,8 @@ def test_a_series_that_the_model_does_not_fit_is_warned_of_first(
     usual, moved = dated(plant.train), dated(plant.train)
     moved["heat"] = 7.0
     found = named.assess({"usual": usual, "moved": moved})
-    first, second = found.judgements
-    found = replace(found, judgements=(first, replace(second, fits=False)))
+    first, second = found.decisions
+    found = replace(found, decisions=(first, replace(second, fits=False)))
     assert found.misfits == ["moved"]
     sentence = (
         "Most rows of moved are unlike those that the model learned from, and more of them than "
@@ -378,10 +378,10 @@ def test_attention_is_that_of_the_worst_row(attentive: AttentiveDetector, plant:
     found = attentive.assess(dated(plant.test))
     severity = np.zeros(1_000)
     severity[[22, 30, 50]] = [2.0, 9.0, 9.5]
-    (judgement,) = found.judgements
+    (decided,) = found.decisions
     alarm = replace(found.alarms()[0], first=15, last=45)
-    rows = judgement.rows._replace(severity=severity)
-    found = replace(found, judgements=(replace(judgement, rows=rows),))
+    rows = decided.rows._replace(severity=severity)
+    found = replace(found, decisions=(replace(decided, rows=rows),))
     (looked,) = read_of(page(attentive, found, title="", alarms=[alarm]))["attention"]
     # windows begin at rows 0, 20, 40, …, every five minutes
     assert looked["from"] == "2026-01-01 01:40"

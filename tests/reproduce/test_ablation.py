@@ -79,15 +79,15 @@ def two_parts() -> PartScores:
         (1.0, "level"),
         (0.5, "other channels"),
     ]
-    summands, judged = np.zeros((len(PARTS), 2)), np.zeros((len(PARTS), 2), bool)
-    judged[0], judged[1] = [True, True], [True, False]
+    summands, assessed = np.zeros((len(PARTS), 2)), np.zeros((len(PARTS), 2), bool)
+    assessed[0], assessed[1] = [True, True], [True, False]
     # weights add up to 1.5 in the first row and to 1 in the second
     summands[0], summands[1] = [1 / 1.5, 2 / 1], [0.5 * 4 / 1.5, 0]
     factors = np.ones(len(PARTS))
     factors[0] = 0.25
     novelties = {STATE: np.array([8.0, 6.0]), SHAPE: np.array([1.0, 0.0])}
     trust = {STATE: 0.5, SHAPE: 1.0}
-    return PartScores(summands, summands / 2, judged, factors, novelties, trust, np.array([0, 1]))
+    return PartScores(summands, summands / 2, assessed, factors, novelties, trust, np.array([0, 1]))
 
 
 def test_parts_are_weighed_where_they_judge_by_hand() -> None:
@@ -98,7 +98,7 @@ def test_parts_are_weighed_where_they_judge_by_hand() -> None:
     np.testing.assert_allclose(score(), [2, 2])
     np.testing.assert_allclose(score(spread=False), [1, 1])
     np.testing.assert_allclose(score(lambda part: part.form == "level"), [1, 2])
-    # the second row is judged by no part that is left
+    # the second row is assessed by no part that is left
     np.testing.assert_allclose(score(lambda part: part.form == "other channels"), [4, 0])
     # (4 + 0.5 · 4) / 1.5, and 8 alone: without its learned weight the level is four times as large
     np.testing.assert_allclose(score(learned_weights=False), [4, 8])

@@ -23,7 +23,7 @@ RUN = Run("nips-ts", "sub-adjacent", CLEAN, quick=True)
 class RecordingAssessment:
     """A score is the first channel; every row above 2.5, and the next, is an alarm.
 
-    Normalised, the scores of "b" are twice as high. Rows above 2.5 are judged anomalous.
+    Normalised, the scores of "b" are twice as high. Rows above 2.5 are assessed anomalous.
     """
 
     def __init__(self, rows: Any) -> None:
@@ -41,7 +41,7 @@ class RecordingAssessment:
         return scores | {"b": 2 * scores["b"]} if "b" in scores else scores
 
     @property
-    def judgements(self) -> tuple[SimpleNamespace, ...]:
+    def decisions(self) -> tuple[SimpleNamespace, ...]:
         return tuple(
             SimpleNamespace(scores=values, anomalous=values > 2.5)
             for values in clean._by_entity(self.scores)
@@ -119,7 +119,7 @@ def test_a_detector_is_fitted_on_training_rows_and_scores_test_rows(
     # the anomalous row of each entity scores higher; of all rows, 3 scores less than the normal 4
     assert row["auroc"] == 1
     assert row["pooled_auroc"] == 0.75
-    # by the judgements one row of "a" is anomalous, which is right, and both of "b"
+    # by the decisions one row of "a" is anomalous, which is right, and both of "b"
     assert row["f1"] == pytest.approx((1 + 2 / 3) / 2)
     detectors.clear()
     clean.execute(replace(RUN, per_entity=True), None, "cpu")

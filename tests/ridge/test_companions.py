@@ -19,7 +19,7 @@ from subadjacent.ridge.companions import (
 )
 from subadjacent.ridge.folds import folds, guarded
 
-Judged = list[NDArray[np.bool_]]
+Assessed = list[NDArray[np.bool_]]
 
 
 HALF = Companions(np.array([[1.0, -0.5], [-0.5, 1.0]], np.float32))
@@ -40,11 +40,11 @@ def related(rows: int, channels: int = 3, seed: int = 0) -> NDArray[np.float32]:
     return (cause + 0.3 * rng.normal(size=(rows, channels))).astype(np.float32)
 
 
-def everywhere(parts: list[NDArray[np.float32]]) -> Judged:
+def everywhere(parts: list[NDArray[np.float32]]) -> Assessed:
     return [np.ones(len(part), dtype=bool) for part in parts]
 
 
-def fit(parts: list[NDArray[np.float32]], assessed: Judged | None = None) -> CompanionsFit:
+def fit(parts: list[NDArray[np.float32]], assessed: Assessed | None = None) -> CompanionsFit:
     return fit_companions(parts, everywhere(parts) if assessed is None else assessed)
 
 

@@ -34,6 +34,6 @@ def train_on(
     model.eval()
 
 
-def judge(model: Network, rows: Tensor) -> Any:
+def assess(model: Network, rows: Tensor) -> Any:
     """The evidence on windows; untyped, for a score or expected values may be None."""
-    return model.judge(rows)
+    return model.assess(rows)

@@ -73,7 +73,7 @@ def test_one_backward_pass_gives_the_gradients_of_the_two_phases(attention: str)
 def test_the_evidence_is_the_squared_error_the_reconstruction_and_the_discrepancy() -> None:
     model, rows = network(), batch()
     values, found = model(rows)
-    evidence = model.judge(rows)
+    evidence = model.assess(rows)
     torch.testing.assert_close(evidence.error, (values - rows) ** 2)
     assert torch.equal(evidence.expected, values)
     assert torch.equal(evidence.traces["contribution"], found)

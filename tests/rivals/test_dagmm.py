@@ -11,7 +11,7 @@ import torch
 from scipy.stats import multivariate_normal
 from torch import Tensor
 
-from rivals.small import judge, train_on
+from rivals.small import assess, train_on
 from subadjacent.rivals.dagmm import DAGMM, FLOOR, DAGMMConfig, Mixture, energy, fit_mixture
 from tiny import WINDOW, windows
 
@@ -107,8 +107,8 @@ def test_the_mixture_of_all_training_samples_is_kept_and_judges(trained: DAGMM) 
     with torch.no_grad():
         _, features = trained(torch.cat([taken(), taken()]))
         found = fit_mixture(features, trained.assign(features))
-        judged = judge(trained, taken())
+        assessed = assess(trained, taken())
     for kept, one in zip((trained.share, trained.mean, trained.covariance), found, strict=True):
         torch.testing.assert_close(kept, one)
     half = energy(features, Mixture(*found))[: len(taken())]
-    torch.testing.assert_close(judged.score, half[:, None].expand(-1, WINDOW))
+    torch.testing.assert_close(assessed.score, half[:, None].expand(-1, WINDOW))

@@ -11,7 +11,7 @@ import torch
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from subadjacent.rivals.gaussian import MIN_DEVIATION, Normal, divergence, draw, judged, surprise
+from subadjacent.rivals.gaussian import MIN_DEVIATION, Normal, assessed, divergence, draw, surprise
 
 
 @pytest.mark.parametrize(("value", "mean", "deviation"), [(0.3, -1.0, 0.5), (4.0, 1.0, 3.0)])
@@ -64,7 +64,7 @@ def test_a_deviation_is_above_its_floor_whatever_the_features() -> None:
 def test_a_point_is_assessed_by_its_mean_surprise_and_a_value_by_its_distance() -> None:
     rows = torch.tensor([[[1.0, 5.0]]])
     mean, deviation = torch.zeros(1, 1, 2), torch.tensor([[[1.0, 2.0]]])
-    found: Any = judged(rows, mean, deviation)
+    found: Any = assessed(rows, mean, deviation)
     assert found.score.shape == (1, 1)
     by_hand = (-norm(0, 1).logpdf(1) - norm(0, 2).logpdf(5)) / 2
     assert found.score.item() == pytest.approx(by_hand, rel=1e-5)

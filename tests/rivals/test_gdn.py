@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.gdn import GDN, MIN_RANGE, GDNConfig
 
 CONFIG = GDNConfig(channels=3, window=6, history=2, neighbours=1, width=4, hidden=4)
@@ -89,8 +89,8 @@ def test_a_point_scores_by_its_most_unusual_channel() -> None:
     model, rows = network(), batch(CONFIG, 2)
     model.median.copy_(torch.tensor([0.0, 1.0, 2.0]))
     model.spread.copy_(torch.tensor([1.0, 0.1, 10.0]))
-    judged, away = judge(model, rows), (model(rows) - rows).abs()
+    assessed, away = assess(model, rows), (model(rows) - rows).abs()
     by_hand = torch.stack([away[..., 0], (away[..., 1] - 1) / 0.1, (away[..., 2] - 2) / 10])
-    torch.testing.assert_close(judged.score, by_hand.amax(dim=0))
-    torch.testing.assert_close(judged.error, away.square())
-    torch.testing.assert_close(judged.expected, model(rows))
+    torch.testing.assert_close(assessed.score, by_hand.amax(dim=0))
+    torch.testing.assert_close(assessed.error, away.square())
+    torch.testing.assert_close(assessed.expected, model(rows))

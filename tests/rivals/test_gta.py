@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.gta import GTA, BranchedLayer, GTAConfig, Propagation
 
 CONFIG = GTAConfig(channels=3, window=7, width=8, heads=2, layers=1, levels=2, influence=4)
@@ -120,11 +120,11 @@ def test_every_level_looks_twice_as_far_back() -> None:
 
 def test_the_last_point_is_forecast_and_the_first_ones_expected_to_stay() -> None:
     model, rows = network(), batch(CONFIG, 2)
-    judged = judge(model, rows)
+    assessed = assess(model, rows)
     assert model.context == 6
-    torch.testing.assert_close(judged.expected[:, -1], model(rows[:, :-1]))
-    torch.testing.assert_close(judged.expected[:, 1:-1], rows[:, :-2])
-    torch.testing.assert_close(judged.expected[:, 0], rows[:, 0])
-    torch.testing.assert_close(judged.error, (rows - judged.expected).square())
+    torch.testing.assert_close(assessed.expected[:, -1], model(rows[:, :-1]))
+    torch.testing.assert_close(assessed.expected[:, 1:-1], rows[:, :-2])
+    torch.testing.assert_close(assessed.expected[:, 0], rows[:, 0])
+    torch.testing.assert_close(assessed.error, (rows - assessed.expected).square())
     loss = (model(rows[:, :-1]) - rows[:, -1]).square().mean()
     torch.testing.assert_close(model.losses(rows, 1)[0], loss)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.gaussian import divergence, surprise
 from subadjacent.rivals.lstm_vae import LSTMVAE, LSTMVAEConfig
 from tiny import WINDOW
@@ -23,10 +23,10 @@ def test_the_score_is_the_mean_surprise_at_what_is_decoded_from_means() -> None:
     hidden, _ = model.encoder(rows)
     code, _ = model.code(hidden)
     mean, deviation = model.value(model.decoder(code)[0])
-    judged = judge(model, rows)
-    torch.testing.assert_close(judged.score, surprise(rows, mean, deviation).mean(dim=-1))
-    torch.testing.assert_close(judged.expected, mean)
-    torch.testing.assert_close(judged.error, (rows - mean).square())
+    assessed = assess(model, rows)
+    torch.testing.assert_close(assessed.score, surprise(rows, mean, deviation).mean(dim=-1))
+    torch.testing.assert_close(assessed.expected, mean)
+    torch.testing.assert_close(assessed.error, (rows - mean).square())
 
 
 @torch.no_grad()
@@ -34,7 +34,7 @@ def test_a_point_is_assessed_by_itself_and_those_before_it() -> None:
     model, rows = network(), batch(CONFIG)
     later = rows.clone()
     later[:, 7:] += 3
-    before, after = judge(model, rows).score, judge(model, later).score
+    before, after = assess(model, rows).score, assess(model, later).score
     assert (before[:, :7] == after[:, :7]).all()
     assert (before[:, 7:] != after[:, 7:]).all()
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.mad_gan import MADGAN, STEP, MADGANConfig
 from tiny import WINDOW
 
@@ -37,9 +37,9 @@ def test_losses_are_cross_entropies_of_real_and_generated_windows() -> None:
 
 def test_each_loss_has_parameters_of_its_own() -> None:
     model = network()
-    judge, maker = (set(map(id, group)) for group in model.parameter_groups())
-    assert not judge & maker
-    assert judge | maker == set(map(id, model.parameters()))
+    assess, maker = (set(map(id, group)) for group in model.parameter_groups())
+    assert not assess & maker
+    assert assess | maker == set(map(id, model.parameters()))
     made = model.generate(torch.ones(1, WINDOW, 3)).sum()
     used = torch.autograd.grad(made, model.parameter_groups()[1])
     assert all(one.abs().sum() > 0 for one in used)
@@ -64,9 +64,9 @@ def test_the_search_is_adam_from_zero_on_the_squared_error() -> None:
 def test_the_search_comes_nearer_and_no_window_bears_on_another() -> None:
     model, rows = network(search=20), batch(CONFIG)
     with torch.inference_mode():
-        both, alone = judge(model, rows), judge(model, rows[1:2])
-        start = network(search=0).judge(rows)
-        again = judge(model, rows)
+        both, alone = assess(model, rows), assess(model, rows[1:2])
+        start = network(search=0).assess(rows)
+        again = assess(model, rows)
     assert (both.error.mean(dim=(1, 2)) < start.error.mean(dim=(1, 2))).all()
     torch.testing.assert_close(both.error[1:2], alone.error, rtol=1e-3, atol=1e-4)
     assert (both.error == again.error).all()
@@ -77,13 +77,13 @@ def test_the_search_comes_nearer_and_no_window_bears_on_another() -> None:
 @pytest.mark.parametrize("residual", [0.0, 0.3, 1.0])
 def test_the_score_weighs_what_is_left_and_what_looks_unreal(residual: float) -> None:
     model, rows = network(residual=residual), batch(CONFIG)
-    judged, expected = judge(model, rows), model.nearest(rows)
+    assessed, expected = assess(model, rows), model.nearest(rows)
     left = (rows - expected).abs().mean(dim=-1)
     unreal = -torch.sigmoid(model.realness(rows)).log()
-    torch.testing.assert_close(judged.score, residual * left + (1 - residual) * unreal)
-    torch.testing.assert_close(judged.error, (rows - expected).square())
-    torch.testing.assert_close(judged.expected, expected)
-    torch.testing.assert_close(judged.traces["unreal"], unreal)
+    torch.testing.assert_close(assessed.score, residual * left + (1 - residual) * unreal)
+    torch.testing.assert_close(assessed.error, (rows - expected).square())
+    torch.testing.assert_close(assessed.expected, expected)
+    torch.testing.assert_close(assessed.traces["unreal"], unreal)
 
 
 def test_paper_widths() -> None:

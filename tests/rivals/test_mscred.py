@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.mscred import (
     MIN_BAD,
     MSCRED,
@@ -107,13 +107,13 @@ def test_the_score_counts_bad_pairs_and_size_decides_between_equals() -> None:
     model.bad_above.fill_(0.5)
     matrices = model.signatures(rows)
     squared = (model(matrices) - matrices[:, -1]).square()
-    judged = judge(model, rows)
-    assert judged.expected is None
+    assessed = assess(model, rows)
+    assert assessed.expected is None
     for b in range(2):
         bad = int((squared[b, 0] > 0.5).sum())
         assert 0 < bad < 9
         size = squared[b, 0].mean() / 0.5
-        torch.testing.assert_close(judged.score[b, -1], (bad + size / (1 + size)) / 9)
-        assert torch.equal(judged.score[b], judged.score[b, -1].expand(12))
+        torch.testing.assert_close(assessed.score[b, -1], (bad + size / (1 + size)) / 9)
+        assert torch.equal(assessed.score[b], assessed.score[b, -1].expand(12))
         # a channel's error is the mean over its pairs, of all scales
-        torch.testing.assert_close(judged.error[b, -1], squared[b].mean(dim=(0, 1)))
+        torch.testing.assert_close(assessed.error[b, -1], squared[b].mean(dim=(0, 1)))

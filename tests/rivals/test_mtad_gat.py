@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.mtad_gat import (
     MIN_DEVIATION,
     MTADGAT,
@@ -68,31 +68,31 @@ def test_one_attention_joins_channels_and_the_other_joins_points() -> None:
 
 def test_the_last_point_is_forecast_from_the_others() -> None:
     model, rows = network(), batch(CONFIG, 2)
-    judged = judge(model, rows)
+    assessed = assess(model, rows)
     assert model.context == 5
-    torch.testing.assert_close(judged.expected[:, -1], model(rows[:, :-1]).forecast)
+    torch.testing.assert_close(assessed.expected[:, -1], model(rows[:, :-1]).forecast)
     moved = rows.clone()
     moved[:, -1] += 3.0
-    again = judge(model, moved)
-    torch.testing.assert_close(again.expected, judged.expected)
+    again = assess(model, moved)
+    torch.testing.assert_close(again.expected, assessed.expected)
 
 
 def test_an_error_joins_forecast_and_probability() -> None:
     model, rows = network(), batch(CONFIG, 2)
     forecast = model(rows[:, :-1]).forecast
     rebuilt = model(rows[:, 1:]).reconstruction[:, -1]
-    judged = judge(model, rows).error[:, -1]
+    assessed = assess(model, rows).error[:, -1]
     for b, c in ((0, 0), (1, 2)):
         missed = (forecast[b, c] - rows[b, -1, c]) ** 2
         away = (rows[b, -1, c] - rebuilt[b, c]) / model.deviation[c]
         probability = torch.exp(-(away**2) / 2)
-        torch.testing.assert_close(judged[b, c], (missed + 0.8 * (1 - probability)) / 1.8)
+        torch.testing.assert_close(assessed[b, c], (missed + 0.8 * (1 - probability)) / 1.8)
 
 
 def test_points_without_a_forecast_are_assessed_by_their_reconstruction() -> None:
     model, rows = network(MTADGATConfig(channels=3, window=6, width=4, gamma=0.0)), batch(CONFIG, 2)
     rebuilt = model(rows[:, :-1]).reconstruction
-    torch.testing.assert_close(judge(model, rows).error[:, :-1], (rows[:, :-1] - rebuilt).square())
+    torch.testing.assert_close(assess(model, rows).error[:, :-1], (rows[:, :-1] - rebuilt).square())
 
 
 def test_the_loss_is_the_forecasts_and_the_evidence_bound() -> None:

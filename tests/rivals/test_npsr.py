@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.npsr import NPSR, NPSRConfig, induced, nominality
 
 CONFIG = NPSRConfig(channels=3, window=10, width=8, heads=2, layers=1, reach=2)
@@ -76,12 +76,12 @@ def test_the_gate_closes_at_a_quantile_of_the_nominality() -> None:
     with torch.no_grad():
         nominal = nominality(rows, *model(rows))
         model.conclude([], [rows[:1], rows[1:]])
-        judged = judge(model, rows)
+        assessed = assess(model, rows)
     closed_at = float(model.closed_at)
     assert closed_at == pytest.approx(np.quantile(nominal, 0.985), rel=1e-5)
     error = (model(rows).by_point - rows).square()
     gate = (1 - nominal / closed_at).clamp(min=0)
-    torch.testing.assert_close(judged.score, induced(error.mean(dim=-1), gate, 2))
-    torch.testing.assert_close(judged.traces["nominality"], nominal)
-    torch.testing.assert_close(judged.error, error)
-    torch.testing.assert_close(judged.expected, model(rows).by_sequence)
+    torch.testing.assert_close(assessed.score, induced(error.mean(dim=-1), gate, 2))
+    torch.testing.assert_close(assessed.traces["nominality"], nominal)
+    torch.testing.assert_close(assessed.error, error)
+    torch.testing.assert_close(assessed.expected, model(rows).by_sequence)

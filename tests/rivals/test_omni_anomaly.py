@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.gaussian import surprise
 from subadjacent.rivals.omni_anomaly import Flow, OmniAnomaly, OmniAnomalyConfig
 from tiny import WINDOW
@@ -120,8 +120,8 @@ def test_the_score_is_the_mean_surprise_at_the_mean_of_the_chain() -> None:
     model, rows = network(), batch(CONFIG)
     latent, _ = model.bend(model.chain(rows, drawn=False).latent)
     mean, deviation = model.decode(latent)
-    judged = judge(model, rows)
-    torch.testing.assert_close(judged.score, surprise(rows, mean, deviation).mean(dim=-1))
-    torch.testing.assert_close(judged.expected, mean)
-    torch.testing.assert_close(judged.error, (rows - mean).square())
+    assessed = assess(model, rows)
+    torch.testing.assert_close(assessed.score, surprise(rows, mean, deviation).mean(dim=-1))
+    torch.testing.assert_close(assessed.expected, mean)
+    torch.testing.assert_close(assessed.error, (rows - mean).square())
     assert model.context == WINDOW // 2

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.thoc import SHARPNESS, THOC, Scale, THOCConfig
 from tiny import WINDOW
 
@@ -77,8 +77,8 @@ def test_the_distance_is_that_of_the_definition(
     skips: tuple[int, ...], centres: tuple[int, ...]
 ) -> None:
     model, rows = network(skips=skips, centres=centres), batch(CONFIG)
-    judged = judge(model, rows)
-    for window, found in zip(rows, judged.score, strict=True):
+    assessed = assess(model, rows)
+    for window, found in zip(rows, assessed.score, strict=True):
         expected = slow_distances(model, window).mean(dim=0)
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
@@ -112,7 +112,7 @@ def test_the_loss_adds_distance_crowding_and_errors_of_forecasts() -> None:
 def test_what_is_expected_is_the_mean_of_the_scales_forecasts() -> None:
     model, rows = network(), batch(CONFIG)
     _, forecasts = model(rows)
-    judged = judge(model, rows)
-    torch.testing.assert_close(judged.expected, sum(forecasts) / 3)
-    torch.testing.assert_close(judged.error, (rows - judged.expected).square())
+    assessed = assess(model, rows)
+    torch.testing.assert_close(assessed.expected, sum(forecasts) / 3)
+    torch.testing.assert_close(assessed.error, (rows - assessed.expected).square())
     assert model.context == WINDOW // 2

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.small import judge
+from rivals.small import assess
 from subadjacent.rivals.timesnet import (
     Inception,
     TimesBlock,
@@ -95,8 +95,8 @@ def test_a_windows_score_does_not_depend_on_the_others() -> None:
     model.train()(wave(12))
     model.eval()
     rows = wave(12, 5)
-    together = judge(model, rows).error
-    alone = torch.cat([judge(model, one[None]).error for one in rows])
+    together = assess(model, rows).error
+    alone = torch.cat([assess(model, one[None]).error for one in rows])
     torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-6)
 
 

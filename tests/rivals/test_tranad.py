@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.base import squared_error
 from subadjacent.rivals.tranad import TranAD, TranADConfig
 
@@ -59,7 +59,7 @@ def test_the_first_error_fades_and_the_second_grows(epoch: int) -> None:
 
 def test_the_score_is_the_mean_of_both_errors() -> None:
     model, rows = network(), batch(CONFIG, 4)
-    found, judged = model(rows), judge(model, rows)
+    found, assessed = model(rows), assess(model, rows)
     both = [squared_error(one, rows) for one in found]
-    torch.testing.assert_close(judged.error, (both[0] + both[1]) / 2)
-    torch.testing.assert_close(judged.expected, found.second)
+    torch.testing.assert_close(assessed.error, (both[0] + both[1]) / 2)
+    torch.testing.assert_close(assessed.expected, found.second)

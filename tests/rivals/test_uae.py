@@ -6,7 +6,7 @@ import torch
 from scipy.stats import norm
 from torch import Tensor
 
-from rivals.small import judge
+from rivals.small import assess
 from subadjacent.rivals.uae import UAE, ChannelLinear, UAEConfig, tail_surprise
 from tiny import WINDOW
 
@@ -53,15 +53,15 @@ def test_scores_add_up_surprises_in_units_of_held_out_rows() -> None:
     with torch.no_grad():
         model.conclude([], held_out)
         errors = torch.cat([(model(one) - one).abs() for one in held_out]).flatten(0, 1)
-        judged = judge(model, batch())
+        assessed = assess(model, batch())
         z = ((model(batch()) - batch()).abs() - errors.mean(0)) / errors.std(0, correction=0)
-    torch.testing.assert_close(judged.error, tail_surprise(z))
-    torch.testing.assert_close(judged.score, judged.error.sum(dim=-1))
+    torch.testing.assert_close(assessed.error, tail_surprise(z))
+    torch.testing.assert_close(assessed.score, assessed.error.sum(dim=-1))
 
 
 def test_a_channel_without_spread_leaves_finite_scores() -> None:
     model = UAE.seeded(CONFIG, 0)
     with torch.no_grad():
         model.conclude([], [torch.zeros(2, WINDOW, 3)[:1, :, :].expand(3, -1, -1)])
-        judged = judge(model, 10 * batch())
-    assert torch.isfinite(judged.error).all()
+        assessed = assess(model, 10 * batch())
+    assert torch.isfinite(assessed.error).all()

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from rivals.small import batch, judge
+from rivals.small import assess, batch
 from subadjacent.rivals.usad import USAD, USADConfig
 from tiny import WINDOW
 
@@ -57,7 +57,7 @@ def test_the_decoders_learn_apart_and_share_the_encoder() -> None:
 def test_the_score_weighs_the_two_errors(second: float) -> None:
     model = network(USADConfig(channels=2, window=WINDOW, latent=4, second=second))
     rows = batch(CONFIG)
-    found, judged = model(rows), judge(model, rows)
+    found, assessed = model(rows), assess(model, rows)
     plain, again = (found.first - rows).square(), (found.again - rows).square()
-    torch.testing.assert_close(judged.error, (1 - second) * plain + second * again)
-    torch.testing.assert_close(judged.expected, found.first)
+    torch.testing.assert_close(assessed.error, (1 - second) * plain + second * again)
+    torch.testing.assert_close(assessed.expected, found.first)

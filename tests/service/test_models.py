@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def judged(folder: Path) -> Iterator[LiveService]:
+def assessed(folder: Path) -> Iterator[LiveService]:
     with live(folder / "data", "-m", str(folder / "plant")) as service:
         yield service
 
@@ -58,12 +58,12 @@ def scores(answers: list[dict[str, Any]], *, final: bool) -> dict[int, float]:
 
 
 def test_a_series_that_a_model_knows_is_scored_as_in_one_go(
-    judged: LiveService, detector: BaseDetector
+    assessed: LiveService, detector: BaseDetector
 ) -> None:
     answers = []
     for start in range(0, len(ROWS), 250):
-        answers += judged.push("pump", ROWS[start : start + 250])["answers"]
-    assert judged.get("/api/series/pump")["model"] == "plant"
+        answers += assessed.push("pump", ROWS[start : start + 250])["answers"]
+    assert assessed.get("/api/series/pump")["model"] == "plant"
     expected = detector.assess(frame(ROWS)).scores
     final = scores(answers, final=True)
     assert len(final) >= 400
@@ -71,56 +71,56 @@ def test_a_series_that_a_model_knows_is_scored_as_in_one_go(
     # each row has an answer at once, from the past alone
     assert set(scores(answers, final=False)) | set(final) == set(range(len(ROWS)))
     (alarm,) = [
-        one for one in judged.get("/api/alarms?series=pump")["alarms"] if one["first"] >= 890
+        one for one in assessed.get("/api/alarms?series=pump")["alarms"] if one["first"] >= 890
     ]
     assert 898 <= alarm["first"] <= 902
 
 
 def test_rows_that_are_scored_in_one_go_get_what_the_library_says(
-    judged: LiveService, detector: BaseDetector
+    assessed: LiveService, detector: BaseDetector
 ) -> None:
-    found = judged.ask("POST", "/api/score?model=plant", as_csv(ROWS), "text/csv").json
+    found = assessed.ask("POST", "/api/score?model=plant", as_csv(ROWS), "text/csv").json
     expected = detector.assess(frame(ROWS))
     np.testing.assert_allclose(found["scores"], expected.scores, rtol=1e-12)
     assert [one["first"] for one in found["alarms"]] == [one.first for one in expected.alarms()]
 
 
 def test_series_that_share_a_model_are_told_apart_and_are_not_disturbed_by_a_switch(
-    judged: LiveService,
+    assessed: LiveService,
 ) -> None:
     for name in ("left", "right", "calm"):
-        judged.push(name, ROWS[:100])
-    switch(judged, "left", None)
-    alone = judged.push("left", ROWS[100:110])["answers"]
+        assessed.push(name, ROWS[:100])
+    switch(assessed, "left", None)
+    alone = assessed.push("left", ROWS[100:110])["answers"]
     # by the online method alone, whose word is final
     assert {one["final"] for one in alone} == {True}
-    switch(judged, "left", "plant")
-    switch(judged, "right", "plant")
-    found = {name: judged.push(name, ROWS[100:120])["answers"] for name in ("right", "calm")}
+    switch(assessed, "left", "plant")
+    switch(assessed, "right", "plant")
+    found = {name: assessed.push(name, ROWS[100:120])["answers"] for name in ("right", "calm")}
     # a stream that is begun anew knows the rows before
     pairs = zip(*(scores(found[name], final=False).values() for name in found), strict=True)
     assert all(one == pytest.approx(other, rel=1e-9) for one, other in pairs)
     far = [{**row, "pressure": 50.0} for row in ROWS[120:130]]
-    assert max(one["severity"] for one in judged.push("right", far)["answers"]) > 1
-    judged.push("left", ROWS[110:120])
-    left, calm = (judged.push(name, ROWS[120:130])["answers"] for name in ("left", "calm"))
+    assert max(one["severity"] for one in assessed.push("right", far)["answers"]) > 1
+    assessed.push("left", ROWS[110:120])
+    left, calm = (assessed.push(name, ROWS[120:130])["answers"] for name in ("left", "calm"))
     assert alike(left, calm)
-    assert judged.get("/api/series/left")["open_alarm"] is None
+    assert assessed.get("/api/series/left")["open_alarm"] is None
 
 
 def test_an_alarm_of_a_model_that_was_switched_off_is_closed_and_is_history(
-    judged: LiveService,
+    assessed: LiveService,
 ) -> None:
-    judged.push("switched", [*ROWS[:100], *rows_of(1, first=100, jump=40.0)])
-    opened = judged.get("/api/series/switched")["open_alarm"]
-    assert judged.get(f"/api/alarms/{opened}")["state"] == "open"
+    assessed.push("switched", [*ROWS[:100], *rows_of(1, first=100, jump=40.0)])
+    opened = assessed.get("/api/series/switched")["open_alarm"]
+    assert assessed.get(f"/api/alarms/{opened}")["state"] == "open"
     # as severe as its last row is
-    assert judged.get("/api/series/switched")["severity"] > 1
-    switch(judged, "switched", None)
-    assert judged.get(f"/api/alarms/{opened}")["state"] == "closed"
-    assert judged.get("/api/series/switched")["open_alarm"] is None
+    assert assessed.get("/api/series/switched")["severity"] > 1
+    switch(assessed, "switched", None)
+    assert assessed.get(f"/api/alarms/{opened}")["state"] == "closed"
+    assert assessed.get("/api/series/switched")["open_alarm"] is None
     # the stream that judges now knows nothing of it
-    normal = judged.post(f"/api/alarms/{opened}/normal")
+    normal = assessed.post(f"/api/alarms/{opened}/normal")
     assert (normal["normal"], normal["acknowledged"], normal["state"]) == (True, True, "closed")
 
 
@@ -145,59 +145,59 @@ def test_a_detector_that_no_stream_uses_is_not_kept_in_memory(folder: Path, tmp_
 
 
 def test_a_model_that_is_replaced_is_replaced_for_all_its_series_and_its_folder_goes(
-    judged: LiveService, folder: Path
+    assessed: LiveService, folder: Path
 ) -> None:
     for name in ("one", "two"):
-        judged.push(name, ROWS[:50])
+        assessed.push(name, ROWS[:50])
     before = {place.name for place in (folder / "data" / "models").iterdir()}
-    assert judged.fit("plant", as_csv(ROWS[100:FITTED]))["state"] == "done"
+    assert assessed.fit("plant", as_csv(ROWS[100:FITTED]))["state"] == "done"
     after = {place.name for place in (folder / "data" / "models").iterdir()}
     assert len(after) == len(before)
     assert len(after - before) == 1
-    (model,) = judged.get("/api/models")["models"]
+    (model,) = assessed.get("/api/models")["models"]
     assert (model["name"], model["rows"]) == ("plant", 250)
     for name in ("one", "two"):
-        assert judged.get(f"/api/series/{name}")["model"] == "plant"
-        assert judged.push(name, ROWS[50:60])["answers"][0]["score"] is not None
+        assert assessed.get(f"/api/series/{name}")["model"] == "plant"
+        assert assessed.push(name, ROWS[50:60])["answers"][0]["score"] is not None
 
 
 def test_a_model_whose_channels_have_changed_leaves_its_series_to_themselves(
-    judged: LiveService,
+    assessed: LiveService,
 ) -> None:
-    judged.push("before", ROWS[:30])
+    assessed.push("before", ROWS[:30])
     renamed = [{"time": row["time"], "heat": row["flow"]} for row in ROWS[:FITTED]]
-    assert judged.fit("heat", as_csv(renamed))["state"] == "done"
-    judged.push("warm", renamed[:10])
-    assert judged.get("/api/series/warm")["model"] == "heat"
+    assert assessed.fit("heat", as_csv(renamed))["state"] == "done"
+    assessed.push("warm", renamed[:10])
+    assert assessed.get("/api/series/warm")["model"] == "heat"
     turned = [{"time": row["time"], "cold": row["flow"]} for row in ROWS[:FITTED]]
-    assert judged.fit("heat", as_csv(turned))["state"] == "done"
-    found = judged.get("/api/series/warm")
+    assert assessed.fit("heat", as_csv(turned))["state"] == "done"
+    found = assessed.get("/api/series/warm")
     assert (found["model"], found["rows"]) == (None, 10)
-    assert judged.push("warm", renamed[10:11])["answers"][0]["final"]
-    assert judged.get("/api/series/before")["model"] == "plant"
+    assert assessed.push("warm", renamed[10:11])["answers"][0]["final"]
+    assert assessed.get("/api/series/before")["model"] == "plant"
 
 
 def test_a_model_folder_that_is_gone_is_told_of_and_nothing_is_lost(
-    judged: LiveService, folder: Path
+    assessed: LiveService, folder: Path
 ) -> None:
-    judged.push("orphan", ROWS[:30])
-    judged.kill()
+    assessed.push("orphan", ROWS[:30])
+    assessed.kill()
     shutil.move(folder / "data" / "models", folder / "away")
-    options, judged.options = judged.options, ()
-    judged.start()
-    refused = judged.ask("POST", "/api/series/orphan/rows", {"rows": ROWS[30:31]})
+    options, assessed.options = assessed.options, ()
+    assessed.start()
+    refused = assessed.ask("POST", "/api/series/orphan/rows", {"rows": ROWS[30:31]})
     assert (refused.status, refused.headers["retry-after"]) == (503, "1")
     assert refused.json["error"] == (
         "the model 'plant' of this series cannot be loaded: switch the series to another, or to "
         "none, then send this again"
     )
-    assert judged.get("/api/series/orphan")["rows"] == 30
-    switch(judged, "orphan", None)
-    assert judged.push("orphan", ROWS[30:31])["taken"] == 1
+    assert assessed.get("/api/series/orphan")["rows"] == 30
+    switch(assessed, "orphan", None)
+    assert assessed.push("orphan", ROWS[30:31])["taken"] == 1
     # given at the start once more, the model is there again
-    said = judged.end()
+    said = assessed.end()
     assert "the model of 'orphan' cannot be loaded" in said
-    judged.options = options
-    judged.start()
-    switch(judged, "orphan", "plant")
-    assert judged.push("orphan", ROWS[31:32])["answers"][0]["score"] is not None
+    assessed.options = options
+    assessed.start()
+    switch(assessed, "orphan", "plant")
+    assert assessed.push("orphan", ROWS[31:32])["answers"][0]["score"] is not None

@@ -147,7 +147,7 @@ class Noisy(Network):
     def parameter_groups(self) -> Sequence[Sequence[nn.Parameter]]:
         return [list(self.narrow.parameters()), list(self.widen.parameters())]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         expected = self.widen(self.dropout(self.narrow(windows)))
         return WindowEvidence((expected - windows).square(), expected, {})
 

@@ -48,7 +48,7 @@ class Two(Network):
     def parameter_groups(self) -> Sequence[Sequence[nn.Parameter]]:
         return [[getattr(self, name) for name in group] for group in self.groups]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         return WindowEvidence(windows, None, {})
 
 

@@ -46,7 +46,7 @@ def plant() -> pl.DataFrame:
 
 
 HOLES = {"press": (1_300, 1_360), "drill": (200, 240)}
-"""Rows in which a machine's flow is missing: while it is judged, while it is learned from."""
+"""Rows in which a machine's flow is missing: while it is assessed, while it is learned from."""
 
 
 def holed(frame: pl.DataFrame) -> pl.DataFrame:

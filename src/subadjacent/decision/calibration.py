@@ -23,7 +23,7 @@ def fit_threshold(
 
     The second can be saved: it is the fitted copy, or a ``Fixed`` where the object is not ours.
     The threshold of such an object is found by bisection of its predictions, so that new rows are
-    judged as it would judge them. ``warns`` says whether ours may log that scores are too few.
+    assessed as it would judge them. ``warns`` says whether ours may log that scores are too few.
     """
     values = check_scores(scores)
     if hasattr(threshold, "get_params"):

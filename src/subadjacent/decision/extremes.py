@@ -1,4 +1,4 @@
-"""Peaks over threshold: how high scores go on rare occasions, judged from those that went high.
+"""Peaks over threshold: how high scores go on rare occasions, assessed from those that went high.
 
 Excesses over a high level follow a generalised Pareto distribution, whatever the scores follow;
 Siffer et al. 2017 ("Anomaly Detection in Streams with Extreme Value Theory") turn that into a

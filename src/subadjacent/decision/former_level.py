@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from subadjacent.decision.extent import ONSET_WITHIN
 from subadjacent.decision.kinds import (
     ROWS_AFTER,
     ROWS_BEFORE,
@@ -78,7 +77,7 @@ def stays(event: ChannelEvent) -> bool:
         return event.permanent
     moved = _moved(event, event.first, since)
     height = float(np.median(moved[: event.last - event.first]))
-    parts = [*np.array_split(moved, QUARTERS), moved[-ONSET_WITHIN:]]
+    parts = [*np.array_split(moved, QUARTERS), moved[-LEVEL_ROWS:]]
     levels = [float(np.median(part)) * np.sign(height) for part in parts]
     return bool(min(levels) > MIN_STAY_SHARE * abs(height))
 

@@ -50,7 +50,7 @@ class SilenceTracker:
     Attributes
     ----------
     all_speak
-        Whether no value of the rows judged last is missing or that of the row before.
+        Whether no value of the rows assessed last is missing or that of the row before.
     """
 
     def __init__(self, channels: int, fill_limit: int, still: Array | None = None) -> None:

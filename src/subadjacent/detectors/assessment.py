@@ -38,25 +38,25 @@ class Assessment:
         The rows, and the way back to the input's shape.
     evidence
         The models' evidence, one a series.
-    judgements
+    decisions
         The decisions on their scores, one a series.
-    habits
-        The habits of each series' channels, learned from training rows.
+    profiles
+        The profiles of each series' channels, learned from training rows.
     detector
         The detector that assessed them.
     """
 
     table: Table
     evidence: tuple[Evidence, ...]
-    judgements: tuple[RowDecisions, ...]
-    habits: tuple[BaselineProfiles, ...]
+    decisions: tuple[RowDecisions, ...]
+    profiles: tuple[BaselineProfiles, ...]
     detector: BaseDetector
 
     def __repr__(self) -> str:
         """The size of the data, and how many events there are in it."""
         rows = sum(map(len, self.series))
-        events = sum(len(judged.events) for judged in self.judgements)
-        peak = max(float(judged.severity.max()) for judged in self.judgements)
+        events = sum(len(assessed.events) for assessed in self.decisions)
+        peak = max(float(assessed.severity.max()) for assessed in self.decisions)
         return (
             f"<Assessment of {rows:,} rows, {len(self.series[0].channels):,} channels, "
             f"{len(self.series):,} series: {events:,} events, severity up to {peak:.1f}>"
@@ -79,32 +79,32 @@ class Assessment:
     @property
     def normalized_scores(self) -> Any:
         """Severities: 1 is the level that normal rows cross as often as requested, 2 a tenth."""
-        scores = [judgement.severity for judgement in self.judgements]
+        scores = [decided.severity for decided in self.decisions]
         return self._restored(scores, "normalized_score")
 
     @property
     def thresholds(self) -> Any:
         """The threshold of each row; it adapts to a permanent level shift."""
-        thresholds = [judgement.rows.threshold for judgement in self.judgements]
+        thresholds = [decided.rows.threshold for decided in self.decisions]
         return self._restored(thresholds, "threshold")
 
     @property
     def anomalous(self) -> Any:
         """1 for every row of an alarm, else 0."""
-        labels = [judgement.anomalous.astype(int) for judgement in self.judgements]
+        labels = [decided.anomalous.astype(int) for decided in self.decisions]
         return self._restored(labels, "anomalous")
 
     @property
     def probabilities(self) -> Any:
         """Confidence that a row is normal (first column) or anomalous (second)."""
-        probabilities = [judgement.probability for judgement in self.judgements]
+        probabilities = [decided.probability for decided in self.decisions]
         pairs = [np.column_stack([1 - anomalous, anomalous]) for anomalous in probabilities]
         return self._restored(pairs, ("normal", "anomalous"))
 
     @property
     def p_values(self) -> Any:
         """Upper bound of the chance that a normal row scores as high; None if not conformal."""
-        p_values = [judgement.p_values for judgement in self.judgements]
+        p_values = [decided.p_values for decided in self.decisions]
         known = [values for values in p_values if values is not None]
         return self._restored(known, "p_value") if len(known) == len(p_values) else None
 
@@ -113,8 +113,8 @@ class Assessment:
         """Entities that have drifted so far from their training rows that their model is no use."""
         return [
             series.entity
-            for series, judgement in zip(self.series, self.judgements, strict=True)
-            if not judgement.fits
+            for series, decided in zip(self.series, self.decisions, strict=True)
+            if not decided.fits
         ]
 
     @property
@@ -160,14 +160,14 @@ class Assessment:
             repeats it.
         """
         alarms = Alarms([], self)
-        for series, evidence, judgement, habits in zip(
-            self.series, self.evidence, self.judgements, self.habits, strict=True
+        for series, evidence, decided, profiles in zip(
+            self.series, self.evidence, self.decisions, self.profiles, strict=True
         ):
             alarms += describe(
                 series,
                 evidence,
-                judgement,
-                habits,
+                decided,
+                profiles,
                 shortest=shortest,
                 channels=channels,
                 again=again,

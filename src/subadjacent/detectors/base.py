@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from subadjacent.report.in_notebook import ReportPage
     from subadjacent.streaming.scorer import StreamScorer
 
-MODELS, ONLINE, HABITS = "models", "online", "habits"
-"""Names of what a folder holds: a detector's models, its online models, the channels' habits."""
+MODELS, ONLINE, PROFILES = "models", "online", "profiles"
+"""Names of what a folder holds: a detector's models, its online models, the channels' profiles."""
 
 
 class BaseDetector(Estimator, ABC):
@@ -75,8 +75,8 @@ class BaseDetector(Estimator, ABC):
     strongest_ : TraceThreshold or None
         Threshold and statistics of the strongest channel of a row; None where models do not tell
         it, or the threshold knows scores alone.
-    habits_ : PerEntity of BaselineProfiles
-        What each channel of each entity usually does, which explanations compare with.
+    profiles_ : PerEntity of BaselineProfiles
+        The baseline profile of each channel of each entity, which explanations compare with.
     online_ : PerEntity of Model, or None
         Models that look back only and learn while they watch, for evidence at once in a stream.
         None where the detector's own models do so.
@@ -155,8 +155,8 @@ class BaseDetector(Estimator, ABC):
         if (online := self._online_method()) is not None:
             self.online_ = online.fit(learned.series, Runtime()).models
         # what is known of training rows is one held-out score each
-        judgements = self._judge(table.series, map(Evidence.of_scores, learned.fitted.scores))
-        self.labels_ = np.concatenate([judgement.anomalous for judgement in judgements]).astype(int)
+        decisions = self._decide(table.series, map(Evidence.of_scores, learned.fitted.scores))
+        self.labels_ = np.concatenate([decided.anomalous for decided in decisions]).astype(int)
 
     def _prepare(self, table: Table) -> Threshold:
         """Refuse rows that cannot be fitted; keep their channels and entities."""
@@ -164,18 +164,12 @@ class BaseDetector(Estimator, ABC):
             require_values(series, table.name_of(series))
         threshold = choose_threshold(self.contamination, common_interval(table.series))
         check_threshold(threshold)
-        names = [series.entity for series in table.series]
-        self.seen_ = SeenInput(
-            table.series[0].channels,
-            tuple(name for name in names if name is not None),
-            named_channels=table.names is not None,
-            by_position=table.by_position,
-        )
+        self.seen_ = SeenInput.of(table)
         return threshold
 
     def _take(self, table: Table, learned: Learned, threshold: Threshold) -> None:
         """Take over what was learned, and set the threshold by it."""
-        fitted, self.habits_, _ = learned
+        fitted, self.profiles_, _ = learned
         self.models_ = fitted.models
         self.decision_scores_ = np.concatenate(fitted.scores)
         held_out = np.concatenate(fitted.held_out)
@@ -207,7 +201,7 @@ class BaseDetector(Estimator, ABC):
         score = TraceThreshold(self.threshold_, rule if holds else None, self.normal_scores_)
         return Decision(score, self.strongest_ if holds else None, self.adapt_after)
 
-    def judge(
+    def decide(
         self,
         evidence: Evidence,
         entity: str | None = None,
@@ -221,15 +215,15 @@ class BaseDetector(Estimator, ABC):
         blur = self.models_.of(entity).blur
         return self.decision.decide(evidence, entity, segments, silent, blur=blur)
 
-    def _judge(
+    def _decide(
         self, series: Sequence[TrainSeries], evidence: Iterable[Evidence]
     ) -> list[RowDecisions]:
-        judgements = []
-        for one_series, series_evidence in zip(series, evidence, strict=True):
-            entity, segments = one_series.entity, one_series.segments
-            silent = silent_rows(one_series, self.habits_.of(entity))
-            judgements.append(self.judge(series_evidence, entity, segments, silent))
-        return judgements
+        return [
+            self.decide(
+                found, one.entity, one.segments, silent_rows(one, self.profiles_.of(one.entity))
+            )
+            for one, found in zip(series, evidence, strict=True)
+        ]
 
     def assess(self, X: Any, *, watch: Watch = ignore) -> Assessment:
         """Judge rows in one pass: scores, alarms, explanations and traces are all in the result.
@@ -241,9 +235,9 @@ class BaseDetector(Estimator, ABC):
 
     def _assess(self, table: Table, watch: Watch = ignore) -> Assessment:
         evidence = tuple(self._evidence(table.series, watch))
-        judgements = self._judge(table.series, evidence)
-        habits = tuple(self.habits_.of(series.entity) for series in table.series)
-        return Assessment(table, evidence, tuple(judgements), habits, self)
+        decisions = self._decide(table.series, evidence)
+        profiles = tuple(self.profiles_.of(series.entity) for series in table.series)
+        return Assessment(table, evidence, tuple(decisions), profiles, self)
 
     def decision_function(self, X: Any) -> Any:
         """One score a row, high = abnormal, in the shape of the input."""
@@ -328,11 +322,8 @@ class BaseDetector(Estimator, ABC):
         require_number("threshold_", self.threshold_)
         state, online = self._method().pack(self.models_), State({}, {})
         facts = {
-            "channels": list(self.channels_),
+            **self.seen_.to_dict(),
             "named_channels": hasattr(self, "feature_names_in_"),
-            "named_series": self.seen_.named_channels,
-            "entities": list(self.entities_),
-            "entities_by_position": self.seen_.by_position,
             "threshold": float(self.threshold_),
             "threshold_rule": self.threshold_rule_.to_dict(),
             "normal_scores": [entity_scores.to_dict() for entity_scores in self.normal_scores_],
@@ -343,7 +334,7 @@ class BaseDetector(Estimator, ABC):
             online = method.pack(self.online_)
             facts[ONLINE] = online.facts
         arrays = join_names({MODELS: state.arrays, ONLINE: online.arrays})
-        arrays[HABITS] = np.stack([habits.table for habits in self.habits_])
+        arrays[PROFILES] = np.stack([profiles.table for profiles in self.profiles_])
         saved = Saved(type(self).__name__, self.get_params(deep=False), facts, arrays)
         save_folder(Path(path), saved)
 
@@ -359,12 +350,7 @@ class BaseDetector(Estimator, ABC):
             detector = cls(**saved.parameters)
             detector.check()
             facts = saved.facts
-            detector.seen_ = SeenInput(
-                tuple(facts["channels"]),
-                tuple(facts["entities"]),
-                named_channels=facts["named_series"],
-                by_position=facts["entities_by_position"],
-            )
+            detector.seen_ = SeenInput.from_dict(facts)
             detector.n_features_in_ = len(detector.channels_)
             if facts["named_channels"]:
                 detector.feature_names_in_ = np.array(detector.channels_, dtype=object)
@@ -376,7 +362,9 @@ class BaseDetector(Estimator, ABC):
             )
             detector.strongest_ = TraceThreshold.load(facts["strongest"], detector.entities_)
             arrays, channels = dict(saved.arrays), len(detector.channels_)
-            detector.habits_ = restore_profiles(arrays.pop(HABITS), channels, detector.entities_)
+            detector.profiles_ = restore_profiles(
+                arrays.pop(PROFILES), channels, detector.entities_
+            )
             parts = split_names(arrays)
             state = State(parts.get(MODELS, {}), facts["learned"])
             detector.models_, detector.online_ = detector._restore(state, device), None

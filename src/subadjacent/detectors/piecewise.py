@@ -128,7 +128,7 @@ class PiecewiseScorer:
                     parts.append(self._stream.finish())
                 parts.append(self._stream.push(series.values[begin:end]))
         fresh = slice(self._done, stop)
-        silent = silent_rows(series, self._detector.habits_.of(series.entity))
+        silent = silent_rows(series, self._detector.profiles_.of(series.entity))
         self._missing = _longer(self._missing, series.missing_rows, fresh)
         self._silent = _longer(self._silent, silent, fresh)
         return self._checked(series, joined_scores(parts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,36 @@ class SeenInput:
     entities: tuple[str, ...]
     named_channels: bool
     by_position: bool
+
+    @classmethod
+    def of(cls, table: Table) -> SeenInput:
+        """The channels and entities of rows to fit on."""
+        names = [series.entity for series in table.series]
+        return cls(
+            table.series[0].channels,
+            tuple(name for name in names if name is not None),
+            named_channels=table.names is not None,
+            by_position=table.by_position,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The channels and entities as JSON types."""
+        return {
+            "channels": list(self.channels),
+            "named_series": self.named_channels,
+            "entities": list(self.entities),
+            "entities_by_position": self.by_position,
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> SeenInput:
+        """The inverse of ``to_dict``."""
+        return cls(
+            tuple(facts["channels"]),
+            tuple(facts["entities"]),
+            named_channels=facts["named_series"],
+            by_position=facts["entities_by_position"],
+        )
 
     def check(self, table: Table) -> None:
         """Refuse rows of other channels, or without the entities' names."""

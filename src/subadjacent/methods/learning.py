@@ -31,10 +31,10 @@ log = logging.getLogger(__name__)
 
 
 class Learned(NamedTuple):
-    """A fitted method, the habits of each entity's channels, and the rows without faults."""
+    """A fitted method, the profiles of each entity's channels, and the rows without faults."""
 
     fitted: Fitted
-    habits: PerEntity[BaselineProfiles]
+    profiles: PerEntity[BaselineProfiles]
     series: list[TrainSeries]
 
 

@@ -2,7 +2,7 @@
 
 A method that keeps rows has seen its training rows as they are: they score next to nothing, and a
 threshold set by them would be far too low. Such a method is cross-validated: each fifth of a
-training series is judged by a predictor of the other four.
+training series is assessed by a predictor of the other four.
 
 Shapes: T rows of a segment, C channels.
 """

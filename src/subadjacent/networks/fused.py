@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from subadjacent.core.dispatch import KERNEL_PRECISION as KIND
-from subadjacent.networks.fused_parts import Decoded, Embedded, Encoded, Judged
+from subadjacent.networks.fused_parts import Assessed, Decoded, Embedded, Encoded
 from subadjacent.networks.layers import EncoderLayer, positions
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def loss(model: SubAdjacentTransformer, windows: Tensor, attention_weight: float
     """The loss of ``core.loss``, without the reconstruction (B, N, C) ever being stored."""
     with torch.autocast(windows.device.type, enabled=False):
         x, contribution = _encode(model, windows)
-        error = _run(Judged, x, *_last_weights(model), windows.contiguous().flatten(0, 1))
+        error = _run(Assessed, x, *_last_weights(model), windows.contiguous().flatten(0, 1))
         return torch.add(error, contribution.mean(), alpha=-attention_weight)
 
 

@@ -157,7 +157,7 @@ class Decoded(torch.autograd.Function):
         return _decode_backward(ctx.saved_tensors, wide, of_bias)
 
 
-class Judged(torch.autograd.Function):
+class Assessed(torch.autograd.Function):
     """The last norm and linear map, and the error: rows (R, D) and targets (R, C) → 2·MSE."""
 
     @staticmethod

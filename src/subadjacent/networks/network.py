@@ -112,7 +112,7 @@ class Network(nn.Module, ABC):
         """
 
     @abstractmethod
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Judge windows (B, N, C); the same windows get the same evidence every time."""
 
 

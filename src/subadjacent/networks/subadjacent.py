@@ -108,7 +108,7 @@ class SubAdjacentTransformer(Network):
         values, contribution = self(windows)
         return [loss(windows, values, contribution, weight)]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Squared error, reconstruction and contribution."""
         values, contribution = self(windows)
         error = (values - windows).square()

@@ -88,7 +88,7 @@ def figure_series(
         Draw the traces too: for the default, the share of each view in the score.
     """
     series, evidence = assessment.series[number], assessment.evidence[number]
-    judgement = assessment.judgements[number]
+    decided = assessment.decisions[number]
     alarms = assessment.alarms() if alarms is None else alarms
     series_alarms = [
         alarm for alarm in alarms if alarm.entity == series.entity and alarm.status != WITHDRAWN
@@ -98,7 +98,7 @@ def figure_series(
     if unknown:
         raise InputError(f"channels must be among {series.channels}; got {unknown}")
     shown = _shown(rows, len(series))
-    explainer = Explainer.of(series, evidence, assessment.habits[number], judgement.anomalous)
+    explainer = Explainer.of(series, evidence, assessment.profiles[number], decided.anomalous)
     listed = trace_names([evidence]) if traces else ()
     below = [(in_words(name, len(series.channels)), evidence.traces[name]) for name in listed]
     with mpl.rc_context(STYLE):
@@ -110,7 +110,7 @@ def figure_series(
             axes[0], alarmed=bool(series_alarms), labelled=labels is not None, fitted=fitted
         )
         axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, borderaxespad=0.1)
-        below.append(("severity", shown_severity(judgement.severity)))
+        below.append(("severity", shown_severity(decided.severity)))
         for axis, (name, line) in zip(axes[len(names) :], below, strict=True):
             _line(axis, line, shown, INK)
             # on two lines where one would reach into the next figure

@@ -48,15 +48,15 @@ def count(assessment: Assessment, alarms: Sequence[Alarm]) -> str:
 
 
 def _events(assessment: Assessment) -> int:
-    return sum(len(decided.events) for decided in assessment.judgements)
+    return sum(len(decided.events) for decided in assessment.decisions)
 
 
 def _without_alarms(assessment: Assessment, times: Sequence[Timeline]) -> str:
-    peaks = [float(decided.severity.max()) for decided in assessment.judgements]
+    peaks = [float(decided.severity.max()) for decided in assessment.decisions]
     which = peaks.index(max(peaks))
     if peaks[which] < MIN_WEAK_SIGN:
         return f"Nothing stands out in {_extent(assessment)}"
-    series, row = assessment.series[which], int(assessment.judgements[which].severity.argmax())
+    series, row = assessment.series[which], int(assessment.decisions[which].severity.argmax())
     channel = series.channels[int(assessment.evidence[which].by_channel[row].argmax())]
     place = _place(times[which], row) + (
         f" in {on_one_line(series.entity)}" if series.entity else ""

@@ -75,8 +75,8 @@ def series_views(
     windows = _windows(series, alarms, around)
     return [
         SeriesView(
-            Explainer.of(one_series, evidence, habits, judgement.anomalous),
-            judgement.severity,
+            Explainer.of(one_series, evidence, profiles, decided.anomalous),
+            decided.severity,
             when,
             [alarm for alarm in alarms if alarm.entity == one_series.entity],
             marked,
@@ -88,11 +88,11 @@ def series_views(
             ),
             traces,
         )
-        for one_series, evidence, habits, judgement, when, marked, learned in zip(
+        for one_series, evidence, profiles, decided, when, marked, learned in zip(
             series,
             assessment.evidence,
-            assessment.habits,
-            assessment.judgements,
+            assessment.profiles,
+            assessment.decisions,
             times,
             labels,
             fitted,

@@ -139,7 +139,7 @@ def fit_sides(
             )
         if fit is not None:
             fits.append(fit)
-    if _judged_share(_layouts(fits), segments) < MIN_ASSESSED_SHARE:
+    if _assessed_share(_layouts(fits), segments) < MIN_ASSESSED_SHARE:
         return SidesFit.of_nothing(segments)
     squares = np.array([fit.mean_squares for fit in fits])
     gains = np.sqrt((squares[:1] + VARIANCE_FLOOR) / (squares + VARIANCE_FLOOR))
@@ -184,7 +184,7 @@ def _layouts(fits: Sequence[RidgeFit]) -> list[Neighbours]:
     return [fit.model.neighbours for fit in fits]
 
 
-def _judged_share(layouts: Sequence[Neighbours], segments: Sequence[Rows]) -> float:
+def _assessed_share(layouts: Sequence[Neighbours], segments: Sequence[Rows]) -> float:
     """The share of rows that any of the models judges."""
     assessed = [
         rows.stop - rows.start for segment in segments for rows in shares(layouts, len(segment))

@@ -112,7 +112,7 @@ class AnomalyTransformer(Network):
         pushed, pulled = discrepancies.mean(dim=(0, 3))
         return [association_loss(windows, values, pushed, pulled, self.config.attention_weight)]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Squared error, reconstruction, and the discrepancy in the contribution's place."""
         values, discrepancies = self(windows)
         return WindowEvidence((values - windows).square(), values, {"contribution": discrepancies})

@@ -98,7 +98,7 @@ def _check_setting(name: str, value: Any, default: Any, bounds: Mapping[str, Any
 class Rival(Network):
     """A network of another paper, built for windows of one length.
 
-    Unless it overrides ``losses`` and ``judge``, ``forward`` gives the expected values of windows,
+    Unless it overrides ``losses`` and ``assess``, ``forward`` gives the expected values of windows,
     and their squared error is both the loss and the score.
     """
 
@@ -109,7 +109,7 @@ class Rival(Network):
         """The mean squared error."""
         return [(self(windows) - windows).square().mean()]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """The squared error."""
         expected = self(windows)
         return WindowEvidence(squared_error(expected, windows), expected, {})

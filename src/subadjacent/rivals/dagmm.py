@@ -136,7 +136,7 @@ class DAGMM(OfLastPoint):
         self.mean.copy_(mixture.mean)
         self.covariance.copy_(mixture.covariance)
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """The energy of each window at all of its points, and the errors of its values."""
         again, features = self(windows)
         energies = energy(features, Mixture(self.share, self.mean, self.covariance))

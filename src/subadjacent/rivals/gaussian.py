@@ -44,7 +44,7 @@ def draw(mean: Tensor, deviation: Tensor) -> Tensor:
     return mean + deviation * standard_normal(mean.shape, mean.device, mean.dtype)
 
 
-def judged(windows: Tensor, mean: Tensor, deviation: Tensor) -> WindowEvidence:
+def assessed(windows: Tensor, mean: Tensor, deviation: Tensor) -> WindowEvidence:
     """Evidence: of a point the mean surprise of its values, of a value its squared error."""
     score = surprise(windows, mean, deviation).mean(dim=-1)
     return WindowEvidence((windows - mean).square(), mean, {}, score)

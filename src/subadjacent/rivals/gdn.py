@@ -118,7 +118,7 @@ class GDN(Rival):
         self.median.copy_(torch.from_numpy(middle))
         self.spread.copy_(torch.from_numpy(high - low + MIN_RANGE))
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Squared errors; a point scores by the channel whose error is the most unusual."""
         forecast = self(windows)
         error = forecast - windows

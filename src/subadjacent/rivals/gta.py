@@ -11,7 +11,7 @@ a Transformer whose layers have several branches (attention by content, attentio
 is learned and the same for all input, and a convolution over neighbours); 60 rows forecast the
 next; the score is the squared error. Ours: an encoder alone, whose last point gives the forecast,
 where the paper also has a decoder; influences are averaged, not added, so that their size does not
-grow with the channels; the temperature of the draws is fixed; when rows are judged there are the
+grow with the channels; the temperature of the draws is fixed; when rows are assessed there are the
 links that are more likely than not. The first rows of a segment have no forecast and are expected
 to equal the row before.
 
@@ -171,7 +171,7 @@ class GTA(OfLastPoint):
         """The mean squared error of the forecast."""
         return [(self(windows[:, :-1]) - windows[:, -1]).square().mean()]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Squared errors of the forecast."""
         forecast = self(windows[:, :-1])
         expected = torch.cat([windows[:, :1], windows[:, :-2], forecast[:, None]], dim=1)

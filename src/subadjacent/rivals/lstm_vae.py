@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector
-from subadjacent.rivals.gaussian import Normal, divergence, draw, judged, surprise
+from subadjacent.rivals.gaussian import Normal, assessed, divergence, draw, surprise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +53,7 @@ class DecodedWindow(NamedTuple):
 
 
 class LSTMVAE(Recurrent):
-    """Encodes and decodes points in time; a point is judged by its density."""
+    """Encodes and decodes points in time; a point is assessed by its density."""
 
     configured_by = LSTMVAEConfig
     recordable = True
@@ -83,10 +83,10 @@ class LSTMVAE(Recurrent):
         prior = divergence(decoded.code_mean, decoded.code_deviation).sum(dim=-1)
         return [(values + prior).mean()]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """The mean surprise at the values of each point, and the squared errors of the means."""
         decoded = self(windows, drawn=False)
-        return judged(windows, decoded.mean, decoded.deviation)
+        return assessed(windows, decoded.mean, decoded.deviation)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

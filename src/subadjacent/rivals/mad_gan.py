@@ -5,7 +5,7 @@ Generative Adversarial Networks", ICANN 2019.
 
 Faithful: a generator of three LSTM layers that turns random numbers at every point into values,
 and a discriminator of one that says at every point how real a window looks, both with 100 units,
-trained against each other; at judgement, a search by gradients for the random numbers whose window
+trained against each other; at decided, a search by gradients for the random numbers whose window
 is most like the real one; the score adds what that window leaves and what the discriminator says.
 Ours: the search starts from the middle of the distribution, takes a fixed number of steps of Adam
 and compares by the squared error, where the paper starts at random and compares by a kernel, so
@@ -112,7 +112,7 @@ class MADGAN(Rival):
         with torch.no_grad():
             return self.generate(latent)
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """The residual of the nearest generated window, and how little the real one looks real."""
         expected = self.nearest(windows)
         left = (windows - expected).abs().mean(dim=-1)

@@ -11,7 +11,7 @@ the shortest scale that are reconstructed badly. Ours: the convolutions that hal
 3 x 3 pairs, where two of the paper's see 2 x 2; the LSTM's gates do not look at its memory; "badly"
 is worse than 99 % of pairs on held-out rows, where the paper takes a fixed number; of two moments
 with as many bad pairs the one with the larger error scores higher. The rows between two moments
-share a score, and those before the first judged ones have the first.
+share a score, and those before the first assessed ones have the first.
 
 Shapes: B windows, N points in a window, C channels, S scales, K moments, F maps.
 """
@@ -189,7 +189,7 @@ class MSCRED(Rival):
         worst = float(np.quantile(residuals.numpy(), 1 - self.config.bad))
         self.bad_above.fill_(max(worst, MIN_BAD))
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Evidence: the share of badly reconstructed pairs, and each channel's mean error."""
         residuals = self._residuals(windows)
         shortest = residuals[:, 0].flatten(1)  # (B, C · C)
@@ -220,7 +220,7 @@ class MSCREDDetector(RivalDetector):
         Share of pairs of channels, on held-out rows, that count as badly reconstructed.
     others
         As of every ``NetworkDetector``. A window has 100 points, unless it is given, and the last
-        ten of them are judged.
+        ten of them are assessed.
     """
 
     rival = MSCRED

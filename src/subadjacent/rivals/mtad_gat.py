@@ -11,7 +11,7 @@ error of the forecast with the improbability of the value, weighted by γ = 0.8.
 does not say how a density becomes a probability between 0 and 1, and we divide it by its peak;
 each channel has one learned deviation; the decoder is of linear layers and gives all points at
 once. Judging takes the mean of the latent. The first points of a segment have no forecast, and are
-judged by the reconstruction in its place.
+assessed by the reconstruction in its place.
 
 Shapes: B windows, N points in one, M = N - 1 of them the input, C channels, D width.
 """
@@ -134,7 +134,7 @@ class MTADGAT(OfLastPoint):
         divergence = 0.5 * (output.mean.square() + variance - output.log_variance - 1).sum(dim=-1)
         return [missed + unlikely + divergence.mean() / points[0].numel()]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Evidence on the last point: its forecast error and the improbability of its value."""
         early, late = self(windows[:, :-1]), self(windows[:, 1:])
         rebuilt = torch.cat([early.reconstruction, late.reconstruction[:, -1:]], dim=1)

@@ -158,7 +158,7 @@ class NPSR(Rival):
         )
         self.closed_at.fill_(float(np.quantile(nominalities.numpy(), self.config.nominal)))
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Evidence: the point-based model's errors; a point's score is the induced score."""
         reconstructed = self(windows)
         error = (reconstructed.by_point - windows).square()

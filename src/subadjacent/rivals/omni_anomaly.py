@@ -29,7 +29,7 @@ from torch.nn import functional
 from subadjacent.networks.draws import standard_normal
 from subadjacent.networks.network import WindowEvidence
 from subadjacent.rivals.base import Recurrent, RivalConfig, RivalDetector, setting
-from subadjacent.rivals.gaussian import Normal, judged, surprise
+from subadjacent.rivals.gaussian import Normal, assessed, surprise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ class Flow(nn.Module):
 
 
 class OmniAnomaly(Recurrent):
-    """Explains a window by a chain of latent variables; a point is judged by its density."""
+    """Explains a window by a chain of latent variables; a point is assessed by its density."""
 
     configured_by = OmniAnomalyConfig
     recordable = True
@@ -141,10 +141,10 @@ class OmniAnomaly(Recurrent):
         entropy = surprise(*chain).sum(dim=-1) + growth
         return [(values + self.prior(latent) - entropy).mean()]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """The mean surprise at the values of each point, and the squared errors of the means."""
         latent, _ = self.bend(self.chain(windows, drawn=False).latent)
-        return judged(windows, *self.decode(latent))
+        return assessed(windows, *self.decode(latent))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

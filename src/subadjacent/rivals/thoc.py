@@ -169,7 +169,7 @@ class THOC(Recurrent):
             + self.config.forecast_weight * torch.stack(errors).mean()
         ]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """The mean distance, and the squared errors of the mean of all scales' forecasts."""
         distances, forecasts = self(windows)
         score, expected = (torch.stack(tensors).mean(dim=0) for tensors in (distances, forecasts))

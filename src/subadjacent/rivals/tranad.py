@@ -9,7 +9,7 @@ second decoder; both errors are weighted by 1/n and 1 - 1/n in epoch n; width of
 channel, a head a channel, one layer, 16 hidden units, windows of 10 points; the score is the mean
 of both errors. Ours: both decoders minimise, as in the released code (with the sign of the paper's
 text the second one's loss falls without end); what has come before the window is left out, for
-windows are judged by themselves; no meta-learning step and no sigmoid, for values are standardised.
+each window is assessed alone; no meta-learning step and no sigmoid, for values are standardised.
 
 Shapes: B windows, N points in a window, C channels.
 """
@@ -96,7 +96,7 @@ class TranAD(Rival):
         )
         return [share * first + (1 - share) * second]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """The mean of both errors."""
         reconstructions = self(windows)
         error = (

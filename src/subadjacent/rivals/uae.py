@@ -74,7 +74,7 @@ class UAE(Rival):
         self.usual.copy_(errors.mean(dim=0))
         self.spread.copy_(errors.std(dim=0, correction=0).clamp(min=MIN_SPREAD))
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """How unlikely the error of each channel is; the score adds them up."""
         expected = self(windows)
         unlikely = tail_surprise((self._errors(windows, expected) - self.usual) / self.spread)

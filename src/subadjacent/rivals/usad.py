@@ -109,7 +109,7 @@ class USAD(Rival):
         shared = list(self.encoder.parameters())
         return [shared + list(self.first.parameters()), shared + list(self.second.parameters())]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         """Both errors, weighted."""
         reconstructions = self(windows)
         first, again = (

@@ -158,12 +158,12 @@ def score_batch(detector: BaseDetector | None, batch: RowBatch) -> dict[str, Any
         assessment = detector.assess(frame)
     except InputError as error:
         raise Refusal(422, describe_error(error, "the body")) from error
-    judged = ScoreColumns.of(assessment)
+    assessed = ScoreColumns.of(assessment)
     shown = [show_time(time, own.kind) for time in own.times or ()]
     return {
         "times": shown if own.kind is not TimeKind.none else None,
-        "scores": as_json(judged.scores.tolist()),
-        "severity": as_json(judged.normalized.tolist()),
-        "anomalous": [bool(flag) for flag in judged.anomalous.tolist()],
+        "scores": as_json(assessed.scores.tolist()),
+        "severity": as_json(assessed.normalized.tolist()),
+        "anomalous": [bool(flag) for flag in assessed.anomalous.tolist()],
         "alarms": [alarm_record(alarm) for alarm in assessment.alarms()],
     }

@@ -56,6 +56,6 @@ class FittedParts(NamedTuple):
             detector.decision,
             model.blur,
             (model.reach.after or 0) + detector.fill_limit + 1,
-            detector.habits_.of(entity),
+            detector.profiles_.of(entity),
             np.asarray(model.typical_values, dtype=np.float64),
         )

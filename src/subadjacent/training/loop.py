@@ -97,7 +97,7 @@ def validate(model: Network, windows: Windows, batch_size: int, group: Group = A
     error = torch.zeros((), device=windows.values.device)
     traces: dict[str, torch.Tensor] = {}
     for which in share.batches(batch_size):
-        evidence = model.judge(share.take(which))
+        evidence = model.assess(share.take(which))
         error += evidence.error[:, model.context :].mean(dim=(1, 2)).sum()
         for name, values in evidence.traces.items():
             mean = values[:, model.context :].mean(dim=1)

@@ -113,8 +113,8 @@ def write_findings(
     from subadjacent.report.text import warnings
 
     found = FileAssessment(detector, file_rows, watch)
-    judged = ScoreColumns.of(found.assessment)
-    table = scores_table(keys_of(file_rows.frame), judged, columns, file_rows.labels)
+    assessed = ScoreColumns.of(found.assessment)
+    table = scores_table(keys_of(file_rows.frame), assessed, columns, file_rows.labels)
     page = found.page(title, notes, fitted, remarks)
     with whole_output(folder) as draft:
         if save:

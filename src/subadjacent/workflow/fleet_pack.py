@@ -209,8 +209,8 @@ def _fit_and_assess(task: PackTask, frames: Sequence[pl.DataFrame], results: _Re
         _fit_and_assess(task, frames[:half], results)
         _fit_and_assess(task, frames[half:], results)
         return
-    judged = [decisions for assessment in assessments for decisions in assessment.judgements]
-    for own, raised, decisions in zip(frames, alarms, judged, strict=True):
+    assessed = [decisions for assessment in assessments for decisions in assessment.decisions]
+    for own, raised, decisions in zip(frames, alarms, assessed, strict=True):
         results.alarms += raised
         results.entities.append(
             _EntityResult(
@@ -223,7 +223,7 @@ def _fit_and_assess(task: PackTask, frames: Sequence[pl.DataFrame], results: _Re
                 bool(decisions.fits),
             )
         )
-    table = scores_table(keys_of(together), ScoreColumns.joined(judged), task.named)
+    table = scores_table(keys_of(together), ScoreColumns.joined(assessed), task.named)
     results.scores.append(table)
 
 

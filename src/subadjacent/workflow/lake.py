@@ -128,7 +128,7 @@ def score_pack(task: ScoreTask) -> ScoresFile:
     """Score the rows of one pack, and write the file of their scores."""
     detector = load(task.model, device=task.device)
     result = scored(detector, map(FileRows, read_pieces(task.pack)))
-    table = scores_table(result.keys, result.judged, task.named)
+    table = scores_table(result.keys, result.assessed, task.named)
     name = f"part-{task.pack.number:05}.parquet"
     write_table(table, task.output / name)
     return ScoresFile(

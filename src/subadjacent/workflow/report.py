@@ -48,17 +48,17 @@ class FileAssessment:
 
         assessment, labels = self.assessment, self.rows.labels
         facts = {"Read as": "; ".join(notes)} if notes else {}
-        judged = np.ones(len(self.rows), dtype=bool) if fitted is None else ~fitted
+        assessed = np.ones(len(self.rows), dtype=bool) if fitted is None else ~fitted
         if fitted is not None:
             facts["Fitted on"] = f"{int(fitted.sum()):,} of {len(fitted):,} rows, the first ones"
         metrics = None
-        if labels is not None and judged.any():
-            scores = assessment.scores.to_numpy()[judged]
-            alarmed = assessment.anomalous.to_numpy()[judged]
+        if labels is not None and assessed.any():
+            scores = assessment.scores.to_numpy()[assessed]
+            alarmed = assessment.anomalous.to_numpy()[assessed]
             with uncounted("comparing with labels", self._watch):
-                metrics = with_controls(scores, labels[judged], alarmed, np.random.default_rng(0))
+                metrics = with_controls(scores, labels[assessed], alarmed, np.random.default_rng(0))
             if fitted is not None:
-                facts["Metrics of"] = f"the {int(judged.sum()):,} rows after those"
+                facts["Metrics of"] = f"the {int(assessed.sum()):,} rows after those"
         return page(
             self.detector,
             assessment,

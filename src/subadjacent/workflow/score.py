@@ -40,7 +40,7 @@ class Scored(NamedTuple):
     """Rows of files in their order: time and entity, scores and labels; entities, and misfits."""
 
     keys: pl.DataFrame
-    judged: ScoreColumns
+    assessed: ScoreColumns
     labels: NDArray[Any] | None
     entities: list[str | None]
     misfits: list[str | None]
@@ -57,7 +57,7 @@ def score(detector: BaseDetector, rows: Rows, watch: Watch = ignore) -> pl.DataF
     # each entity was assessed by itself, and only the first unseen one was logged on the way
     if len(unseen) > 1 and can_score_in_parts(detector):
         warn_of_unseen(unseen)
-    return scores_table(result.keys, result.judged, rows.named, result.labels)
+    return scores_table(result.keys, result.assessed, rows.named, result.labels)
 
 
 def scored(
@@ -97,17 +97,17 @@ def _score_in_parts(
             entities[name].push(frame, done + places)
         done += len(chunk)
         watch(Progress("scoring", done, max(total, done), "rows"))
-    judged = ScoreColumns(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
+    assessed = ScoreColumns(np.empty(done), np.empty(done), np.empty(done, dtype=bool))
     short = {name: entity for name, entity in entities.items() if entity.scorer.waiting is not None}
-    fits = _score_short(detector, short, judged)
+    fits = _score_short(detector, short, assessed)
     for name, entity in entities.items():
         if name not in short:
-            judgement = entity.judge(detector, name)
-            _put(judged, entity.places, judgement)
-            fits[name] = judgement.fits
+            decided = entity.decide(detector, name)
+            _put(assessed, entity.places, decided)
+            fits[name] = decided.fits
     return Scored(
         pl.concat([chunk.frame for chunk in kept]),
-        judged,
+        assessed,
         joined_labels(kept),
         list(entities),
         [name for name in entities if not fits[name]],
@@ -132,16 +132,16 @@ class _EntityScores:
         self._places.append(places)
         self._scores.append(self.scorer.push(rows))
 
-    def judge(self, detector: BaseDetector, name: str | None) -> RowDecisions:
+    def decide(self, detector: BaseDetector, name: str | None) -> RowDecisions:
         """Score the rows that are left, and decide on all."""
         scorer = self.scorer
         evidence = joined_scores([*self._scores, scorer.finish()])
         segments = list(pairwise([*scorer.starts, len(evidence.score)]))
-        return detector.judge(evidence, name, segments, scorer.silent)
+        return detector.decide(evidence, name, segments, scorer.silent)
 
 
 def _score_short(
-    detector: BaseDetector, entities: Mapping[str | None, _EntityScores], judged: ScoreColumns
+    detector: BaseDetector, entities: Mapping[str | None, _EntityScores], assessed: ScoreColumns
 ) -> dict[str | None, bool]:
     """Assess entities of few rows together: a thousand frames cost more than their rows.
 
@@ -153,17 +153,17 @@ def _score_short(
     rows = {name: len(entity.places) for name, entity in entities.items()}
     for batch in group(rows, CHUNK_ROWS):
         assessment = detector.assess(pl.concat([entities[name].scorer.waiting for name in batch]))
-        for name, judgement in zip(batch, assessment.judgements, strict=True):
-            _put(judged, entities[name].places, judgement)
-            fits[name] = judgement.fits
+        for name, decided in zip(batch, assessment.decisions, strict=True):
+            _put(assessed, entities[name].places, decided)
+            fits[name] = decided.fits
     return fits
 
 
-def _put(judged: ScoreColumns, places: NDArray[np.intp], judgement: RowDecisions) -> None:
+def _put(assessed: ScoreColumns, places: NDArray[np.intp], decided: RowDecisions) -> None:
     """Copy the decisions on one entity's rows to their places among all rows."""
-    judged.scores[places] = judgement.scores
-    judged.normalized[places] = judgement.severity
-    judged.anomalous[places] = judgement.anomalous
+    assessed.scores[places] = decided.scores
+    assessed.normalized[places] = decided.severity
+    assessed.anomalous[places] = decided.anomalous
 
 
 def warn_of_unseen(unseen: list[str]) -> None:

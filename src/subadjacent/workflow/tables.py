@@ -55,10 +55,10 @@ class ScoreColumns(NamedTuple):
         return cls(*(column.to_numpy() for column in columns))
 
     @classmethod
-    def joined(cls, judgements: Sequence[RowDecisions]) -> ScoreColumns:
+    def joined(cls, decisions: Sequence[RowDecisions]) -> ScoreColumns:
         """Take them from the decisions on several series whose rows follow each other."""
         columns = zip(
-            *((judged.scores, judged.severity, judged.anomalous) for judged in judgements),
+            *((assessed.scores, assessed.severity, assessed.anomalous) for assessed in decisions),
             strict=True,
         )
         return cls(*map(np.concatenate, columns))
@@ -66,7 +66,7 @@ class ScoreColumns(NamedTuple):
 
 def scores_table(
     keys: pl.DataFrame,
-    judged: ScoreColumns,
+    assessed: ScoreColumns,
     columns: Columns,
     labels: NDArray[Any] | None = None,
 ) -> pl.DataFrame:
@@ -78,9 +78,9 @@ def scores_table(
     import polars as pl
 
     results: dict[str, NDArray[Any]] = {
-        "score": judged.scores,
-        "normalized_score": judged.normalized,
-        "anomalous": judged.anomalous.astype(np.int8),
+        "score": assessed.scores,
+        "normalized_score": assessed.normalized,
+        "anomalous": assessed.anomalous.astype(np.int8),
     }
     own_names = {TIME: columns.time, ENTITY: columns.entity}
     kept = keys.rename(

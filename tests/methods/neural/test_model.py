@@ -41,7 +41,7 @@ class Level(Network):
     def losses(self, windows: Tensor, epoch: int) -> Sequence[Tensor]:  # noqa: ARG002
         return [(windows - self.level).square().mean()]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         self.passes += len(windows)
         expected = self.level.expand_as(windows)
         return WindowEvidence((windows - expected).square(), expected, {})

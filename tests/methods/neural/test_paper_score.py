@@ -185,10 +185,10 @@ def test_each_block_shares_its_weights_and_the_last_may_be_shorter() -> None:
 
 def test_a_window_is_weighted_by_the_contribution_where_there_is_a_temperature() -> None:
     error = torch.tensor([[[1.0, 3.0], [2.0, 2.0]]])
-    judged = WindowEvidence(error, None, {"contribution": torch.tensor([[0.0, math.log(3)]])})
+    assessed = WindowEvidence(error, None, {"contribution": torch.tensor([[0.0, math.log(3)]])})
     # the mean errors are 2 and 2, the weights 3/4 and 1/4, times two points
-    assert PaperScore(1.0).of_windows(judged)[0].tolist() == pytest.approx([3.0, 1.0])
-    assert PaperScore(0.0).of_windows(judged)[0].tolist() == [2.0, 2.0]
+    assert PaperScore(1.0).of_windows(assessed)[0].tolist() == pytest.approx([3.0, 1.0])
+    assert PaperScore(0.0).of_windows(assessed)[0].tolist() == [2.0, 2.0]
 
 
 def test_a_score_knows_which_rows_it_needs() -> None:

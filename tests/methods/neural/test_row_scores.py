@@ -19,8 +19,8 @@ from subadjacent.errors import InputError
 from subadjacent.methods.neural.paper_score import PaperScore
 from subadjacent.methods.neural.row_scores import (
     RowEvidence,
+    assess_rows,
     check_stride,
-    judge_rows,
     usual_errors,
 )
 from subadjacent.networks.network import Network, WindowEvidence
@@ -114,10 +114,10 @@ def rows_of(found: Stack, stacked_rows: np.ndarray) -> np.ndarray:
     return np.concatenate(found.unstack(stacked_rows))
 
 
-def judged(
+def assessed(
     model: SubAdjacentTransformer, found: Stack, temperature: float = 50.0, stride: int = WINDOW
 ) -> RowEvidence:
-    return judge_rows(model, found, stride, PaperScore(temperature).of_windows)
+    return assess_rows(model, found, stride, PaperScore(temperature).of_windows)
 
 
 @pytest.mark.parametrize("stride", [1, 3, 5, WINDOW])
@@ -127,7 +127,7 @@ def test_overlapping_windows_are_averaged(
 ) -> None:
     # two segments, and a second series
     found = stacked(walk(n + 11, starts=(0, n)), walk(9, seed=1))
-    points = judged(model, found, 5.0, stride)
+    points = assessed(model, found, 5.0, stride)
     expected = series_oracle(model, found, stride, 5.0)
     near = {"rtol": 1e-4, "atol": 1e-6}
     np.testing.assert_allclose(rows_of(found, points.score), expected[:, 2], **near)
@@ -149,7 +149,7 @@ def test_so_many_points_are_judged_at_once(
     run: list[int] = []
     handle = model.register_forward_hook(lambda _model, inputs, _output: run.append(len(inputs[0])))
     try:
-        found = judge_rows(
+        found = assess_rows(
             model,
             stacked(walk(40)),
             WINDOW,
@@ -160,15 +160,17 @@ def test_so_many_points_are_judged_at_once(
         handle.remove()
     # every window once
     assert run == batches
-    np.testing.assert_allclose(found.score, judged(model, stacked(walk(40)), 5.0).score, rtol=1e-4)
+    np.testing.assert_allclose(
+        found.score, assessed(model, stacked(walk(40)), 5.0).score, rtol=1e-4
+    )
 
 
 def test_what_is_known_of_channels_can_be_left_out(model: SubAdjacentTransformer) -> None:
     found = stacked(walk(30))
-    plain = judge_rows(model, found, WINDOW, PaperScore(5.0).of_windows, channels=False)
+    plain = assess_rows(model, found, WINDOW, PaperScore(5.0).of_windows, channels=False)
     assert plain.by_channel is None
     assert plain.expected is None
-    np.testing.assert_array_equal(plain.score, judged(model, found, 5.0).score)
+    np.testing.assert_array_equal(plain.score, assessed(model, found, 5.0).score)
 
 
 class Distant(Network):
@@ -181,7 +183,7 @@ class Distant(Network):
     def losses(self, windows: Tensor, epoch: int) -> list[Tensor]:  # noqa: ARG002
         return [self.unused * 0]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         distance = (windows - windows[:, :1]).square().sum(dim=-1)
         error = distance[..., None].expand_as(windows)
         return WindowEvidence(error, None, {"distance": distance.sqrt()})
@@ -190,7 +192,7 @@ class Distant(Network):
 def test_a_network_without_expectations_or_contributions_scores_by_its_error() -> None:
     rows = TrainSeries(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0], [0.0, 0.0]]))
     found = stack([rows], PerEntity(Scaler(np.zeros(2), np.ones(2)), {}), 2)
-    points = judge_rows(Distant(), found, 2, PaperScore(temperature=0.0).of_windows)
+    points = assess_rows(Distant(), found, 2, PaperScore(temperature=0.0).of_windows)
     # the windows are rows 0 and 1, rows 2 and 3
     assert points.score.tolist() == [0, 25, 0, 1]
     assert points.traces["distance"].tolist() == [0, 5, 0, 1]
@@ -205,7 +207,7 @@ def test_scoring_neither_trains_nor_needs_a_network_in_evaluation_mode() -> None
     )
     model = SubAdjacentTransformer.seeded(config, 0).train()
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    points = judged(model, stacked(walk(20)))
+    points = assessed(model, stacked(walk(20)))
     assert type(points.score) is np.ndarray
     assert points.score.dtype == np.float32
     assert all(torch.equal(weight, before[name]) for name, weight in model.state_dict().items())
@@ -226,7 +228,7 @@ class Last(Network):
     def losses(self, windows: Tensor, epoch: int) -> list[Tensor]:  # noqa: ARG002
         return [self.unused * 0]
 
-    def judge(self, windows: Tensor) -> WindowEvidence:
+    def assess(self, windows: Tensor) -> WindowEvidence:
         expected = torch.cat([torch.full_like(windows[:, :1], 9.0), windows[:, :-1]], dim=1)
         return WindowEvidence((windows - expected).square(), expected, {})
 
@@ -236,7 +238,7 @@ def test_what_a_forecast_starts_from_counts_at_the_beginning_of_a_segment_alone(
     one = PerEntity(Scaler(np.zeros(1), np.ones(1), clip=100.0), {})
     found = stack([TrainSeries(values, starts=(0, 5))], one, 3)
     assert check_stride(None, 3, context=1) == 2
-    points = judge_rows(Last(), found, 2, PaperScore(temperature=0.0).of_windows)
+    points = assess_rows(Last(), found, 2, PaperScore(temperature=0.0).of_windows)
     assert points.expected is not None
     assert points.expected[:, 0].tolist() == [9, 0, 1, 3, 6, 9, 15, 21]
     windows = found.windows_within([(0, 8)], stride=1)

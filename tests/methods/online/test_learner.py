@@ -1,4 +1,4 @@
-"""Rows of one series, judged by what was learned from those before."""
+"""Rows of one series, assessed by what was learned from those before."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from subadjacent.methods.online.learner import WARM_UP, Learner, RowAssessment
 from subadjacent.methods.online.views import BURN_IN
 
 
-def judged(learner: Learner, rows: np.ndarray, together: int = MINI_BATCH) -> RowAssessment:
+def assessed(learner: Learner, rows: np.ndarray, together: int = MINI_BATCH) -> RowAssessment:
     """Judge rows, all of which are normal."""
-    return judged_and_told(learner, rows, together)[0]
+    return assessed_and_reported(learner, rows, together)[0]
 
 
-def judged_and_told(
+def assessed_and_reported(
     learner: Learner, rows: np.ndarray, together: int = MINI_BATCH, event: slice = slice(0)
 ) -> tuple[RowAssessment, ExpectedRange]:
     """Judge rows, all of which are normal but those of an event."""
@@ -46,7 +46,7 @@ def day(count: int, seed: int = 0) -> np.ndarray:
 
 
 def test_rows_of_the_burn_in_have_no_severity() -> None:
-    found, usual = judged_and_told(Learner(2), noise(BURN_IN))
+    found, usual = assessed_and_reported(Learner(2), noise(BURN_IN))
     assert (found.severity == 0).all()
     assert (usual.expected == noise(BURN_IN)).all()
     assert found.warm_up.tolist() == [(row + 1) / WARM_UP for row in range(BURN_IN)]
@@ -55,7 +55,7 @@ def test_rows_of_the_burn_in_have_no_severity() -> None:
 def test_it_is_of_use_after_a_hundred_rows_and_sure_after_two_hundred() -> None:
     rows = noise(WARM_UP)
     rows[100] += 25
-    found = judged(Learner(2), rows)
+    found = assessed(Learner(2), rows)
     assert found.severity[100] > 1
     assert found.severity[100] == found.severity.max()
     assert found.warm_up[[100, -1]] == pytest.approx([101 / WARM_UP, 1])
@@ -65,7 +65,7 @@ def test_it_is_of_use_after_a_hundred_rows_and_sure_after_two_hundred() -> None:
 def test_a_spike_is_reported_in_its_channel_once(value: float) -> None:
     rows = noise(1_000)
     rows[900:903, 1] += value
-    found = judged(Learner(2), rows)
+    found = assessed(Learner(2), rows)
     assert found.severity[500:900].max() < 1 < found.severity[900]
     assert np.count_nonzero(found.severity >= 1) <= 3
     assert found.by_channel[900].argmax() == 1
@@ -76,14 +76,14 @@ def test_a_spike_is_reported_in_its_channel_once(value: float) -> None:
 def test_a_cycle_is_not_reported_and_one_that_does_not_come_is() -> None:
     rows = day(3_000)
     rows[96 * 20 + 10 : 96 * 20 + 40] = 10
-    found = judged(Learner(2), rows)
+    found = assessed(Learner(2), rows)
     assert found.severity[1_000 : 96 * 20].max() < 1
     assert found.severity[96 * 20 : 96 * 20 + 45].max() > 1
 
 
 def test_most_values_are_between_low_and_high_in_the_data_s_own_units() -> None:
     rows = 1e6 + 1e3 * day(2_000)
-    _, usual = judged_and_told(Learner(2), rows)
+    _, usual = assessed_and_reported(Learner(2), rows)
     inside = (rows >= usual.low) & (rows <= usual.high)
     assert inside[500:].mean() > 0.97
     assert (usual.high - usual.low)[500:].max() < 1e3 * 6
@@ -94,8 +94,8 @@ def test_what_is_told_is_what_would_have_been_without_an_event() -> None:
     rows, event = day(2_200), slice(2_000, 2_040)
     broken = rows.copy()
     broken[event, 0] += 12
-    found, usual = judged_and_told(Learner(2), broken, event=event)
-    normal, plain = judged_and_told(Learner(2), rows)
+    found, usual = assessed_and_reported(Learner(2), broken, event=event)
+    normal, plain = assessed_and_reported(Learner(2), rows)
     assert found.severity[event].max() > 1 > normal.severity[event].max()
     half_range = (plain.high - plain.low)[2_000:2_104] / 2
     apart = np.abs(usual.expected - plain.expected)[2_000:2_104]
@@ -111,8 +111,8 @@ def test_what_is_told_changes_nothing_of_what_is_judged() -> None:
     rows[event, 0] += 12
     told, plain = Learner(2), Learner(2)
     plain.views.without_event.expected = lambda *given: given[1]  # type: ignore[method-assign]
-    one, usual = judged_and_told(told, rows, event=event)
-    other, untold = judged_and_told(plain, rows, event=event)
+    one, usual = assessed_and_reported(told, rows, event=event)
+    other, untold = assessed_and_reported(plain, rows, event=event)
     assert not np.array_equal(usual.expected, untold.expected)
     for name, found, wanted in zip(RowAssessment._fields, one, other, strict=True):
         np.testing.assert_array_equal(found, wanted, err_msg=name)
@@ -122,8 +122,8 @@ def test_what_is_told_changes_nothing_of_what_is_judged() -> None:
 def test_answers_do_not_depend_on_how_rows_come(together: int) -> None:
     rows, event = day(700), slice(500, 520)
     rows[event, 0] += 9
-    whole = judged_and_told(Learner(2), rows, event=event)
-    parts = judged_and_told(Learner(2), rows, together, event)
+    whole = assessed_and_reported(Learner(2), rows, event=event)
+    parts = assessed_and_reported(Learner(2), rows, together, event)
     for all_of_whole, all_of_parts in zip(whole, parts, strict=True):
         for name, array in all_of_whole._asdict().items():
             other = getattr(all_of_parts, name)
@@ -204,7 +204,7 @@ def test_rows_that_are_accepted_are_normal_from_then_on() -> None:
             one.mark_normal(np.zeros(MINI_BATCH, dtype=bool))
     learner.accept(160, 1)
     again = noise(64, 1, 6) + 50
-    accepted, refused = judged(learner, again), judged(other, again)
+    accepted, refused = assessed(learner, again), assessed(other, again)
     assert accepted.by_channel[:MINI_BATCH].mean() < 0.7 * refused.by_channel[:MINI_BATCH].mean()
     assert accepted.ongoing.max() < 1 < refused.ongoing[:MINI_BATCH].min()
     assert (learner.views.history.normal(MINI_BATCH)).all()
@@ -223,7 +223,7 @@ def test_a_change_for_good_is_followed() -> None:
     rows = noise(6_000, 1)
     rows[1_000:] += 30
     learner = Learner(1)
-    found = judged(learner, rows)
+    found = assessed(learner, rows)
     assert found.severity[1_000] > 2
     assert found.severity[2_000:].max() < 1.5
     assert learner.views.standardiser.original_units(learner.views.moments.mean) > 15
@@ -235,10 +235,10 @@ def test_a_departure_that_a_gap_causes_is_not_reported_after_it() -> None:
     severities = []
     for has_gap in (False, True):
         learner = Learner(2)
-        judged(learner, waves + 0.1 * noise(1_500))
+        assessed(learner, waves + 0.1 * noise(1_500))
         if has_gap:
             learner.gap(0)
-        severities.append(judged(learner, after).severity[:100].max())
+        severities.append(assessed(learner, after).severity[:100].max())
     # the waves begin anew: without a gap that is an event
     assert severities[0] > 1 > severities[1]
 
@@ -249,10 +249,10 @@ def test_a_gap_keeps_the_phase_of_the_cycle_and_mutes_the_rows_after() -> None:
     for learner in (with_gap, without):
         learner.learn_training_rows(rows[:2_400])
     with_gap.gap(40)
-    found = judged(with_gap, rows[2_440:2_640])
+    found = assessed(with_gap, rows[2_440:2_640])
     assert (found.severity[:MINI_BATCH] == 0).all()
     # half a day out of step, all is wrong
-    out_of_step = judged(without, rows[2_440:2_640])
+    out_of_step = assessed(without, rows[2_440:2_640])
     assert out_of_step.by_channel[40:].mean() > 1.2 * found.by_channel[40:].mean()
 
 
@@ -260,7 +260,7 @@ def test_a_gap_keeps_the_phase_of_the_cycle_and_mutes_the_rows_after() -> None:
 def test_the_first_move_of_a_channel_is_reported(start: float) -> None:
     rows = np.full((600, 1), start)
     rows[500:] += np.where(start == 0, 1e9, 0.2 * abs(start) + 1)
-    found = judged(Learner(1), rows)
+    found = assessed(Learner(1), rows)
     assert found.severity[:500].max() < 0.25
     # as rare as its 501 rows in each of four views, of which the half counts; and a little rarer,
     # for nothing was reported in them
@@ -275,11 +275,11 @@ def test_the_first_move_of_a_flag_says_less_than_a_value_that_is_far_out() -> No
     rows = noise(1_600, 40)
     rows[:, 20:] = 0
     rows[1_500:, 30] = 1
-    flag = judged(Learner(40), rows).severity[1_500]
+    flag = assessed(Learner(40), rows).severity[1_500]
     rows[1_500, 3] += 30
-    far_out = judged(Learner(40), rows).severity[1_500]
+    far_out = assessed(Learner(40), rows).severity[1_500]
     rows[1_500, 3:8] += 30
-    several = judged(Learner(40), rows).severity[1_500]
+    several = assessed(Learner(40), rows).severity[1_500]
     assert flag < 1.2
     assert 1.5 * flag < far_out < several
 
@@ -301,7 +301,7 @@ def test_several_channels_say_more_than_one() -> None:
 def test_noise_alarms_about_as_rarely_as_was_requested(seeds: int) -> None:
     count = 0
     for seed in range(seeds):
-        severity = judged(Learner(2, return_period=500), noise(3_000, 2, seed)).severity
+        severity = assessed(Learner(2, return_period=500), noise(3_000, 2, seed)).severity
         count += np.count_nonzero(severity[500:] >= 1)
     # 2,500 rows each, one in 500: 5 are accepted
     assert 5 * seeds / 3 <= count <= 10 * seeds
@@ -322,14 +322,14 @@ def test_a_slow_fall_is_reported_once_it_is_out_of_the_ordinary() -> None:
     rows = noise(1_500, 1)
     # by a fifth of a deviation a row: none is far from the one before
     rows[1_200:1_300] -= np.linspace(0, 20, 100)[:, None]
-    severity = judged(Learner(1), rows).severity
+    severity = assessed(Learner(1), rows).severity
     assert severity[400:1_200].max() < 1 < severity[1_200:1_250].max()
 
 
 def test_a_channel_that_calms_down_is_reported() -> None:
     rows = noise(1_500, 1)
     rows[1_200:1_300] *= 0.03
-    severity = judged(Learner(1), rows).severity
+    severity = assessed(Learner(1), rows).severity
     assert severity[400:1_200].max() < 1 < severity[1_200:1_300].max()
     assert np.count_nonzero(severity[1_200:1_300] >= 1) <= 3
 
@@ -358,9 +358,9 @@ def test_a_relation_that_breaks_is_severe_though_no_channel_does_anything_new() 
     broken = rows.copy()
     event = slice(1_500, 1_560)
     broken[event, 1] = -2 * other[event]
-    assert judged(Learner(4), rows).severity[1_000:].max() < 1
-    found = judged(Learner(4), broken)
+    assert assessed(Learner(4), rows).severity[1_000:].max() < 1
+    found = assessed(Learner(4), broken)
     assert found.severity[event].max() > 1
     assert found.by_channel[event].sum(axis=0).argmax() == 1
     # by itself the channel is as it always was
-    assert judged(Learner(1), broken[:, 1:2]).severity[event].max() < 1
+    assert assessed(Learner(1), broken[:, 1:2]).severity[event].max() < 1

@@ -106,24 +106,24 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
         sides = fit_sides(parts, layout, axes, local=local, looks_ahead=looks_ahead)
         views.append((sides.unseen, [sides.ridge.assessed(rows) for rows in lengths]))
     forms: list[tuple[ScaleFit[Any], list[NDArray[np.bool_]]]] = []
-    for number, (residuals, judged) in enumerate(views):
-        left = fit_companions(residuals, judged).unseen
-        there = AssessedRows(judged)
-        forms.append((fit_channel_scale(residuals, there, lookahead), judged))
+    for number, (residuals, assessed) in enumerate(views):
+        left = fit_companions(residuals, assessed).unseen
+        there = AssessedRows(assessed)
+        forms.append((fit_channel_scale(residuals, there, lookahead), assessed))
         # a tenth of a deviation off what the other channels say does not matter
-        forms.append((fit_channel_scale(left, there, lookahead, 0.1**2), judged))
+        forms.append((fit_channel_scale(left, there, lookahead, 0.1**2), assessed))
         if FORECASTING[number] == "rhythm":
-            forms.append((fit_joint_scale(residuals, there, lookahead), judged))
+            forms.append((fit_joint_scale(residuals, there, lookahead), assessed))
     surprise = [
         [scale.surprise(number, 0, rows) for number, rows in enumerate(lengths)]
         for scale, _ in forms
     ]
     typical = []
-    for part, own, (_, judged) in zip(PARTS, surprise, forms, strict=True):
-        each = [row.mean() for one, ok in zip(own, judged, strict=True) for row in one[ok]]
+    for part, own, (_, assessed) in zip(PARTS, surprise, forms, strict=True):
+        each = [row.mean() for one, ok in zip(own, assessed, strict=True) for row in one[ok]]
         typical.append(part.softness * np.median(each) if each else 0.0)
     # those that judge only some rows say nothing of the others
-    whole = [all(ok.all() for ok in judged) for _, judged in forms]
+    whole = [all(ok.all() for ok in assessed) for _, assessed in forms]
     common = np.median([one for one, ok in zip(typical, whole, strict=True) if one > 1e-6 and ok])
     factors = [min(1.0, 2 * common / one) if one > 0 else 1.0 for one in typical]
     found = fit(parts, settings)
@@ -131,8 +131,8 @@ def test_surprise_of_training_rows_is_the_mean_over_what_views_had_not_seen(
     assert found.entity.weights.comparable.tolist() == whole
     for number, rows in enumerate(lengths):
         total, weights = np.zeros(rows), np.zeros(rows)
-        for part, factor, own, (_, judged) in zip(PARTS, factors, surprise, forms, strict=True):
-            there = judged[number]
+        for part, factor, own, (_, assessed) in zip(PARTS, factors, surprise, forms, strict=True):
+            there = assessed[number]
             total[there] += factor * part.weight * own[number][there].mean(axis=1)
             weights[there] += part.weight
         np.testing.assert_allclose(found.unseen[number], total / weights, rtol=1e-4)
@@ -173,7 +173,7 @@ def test_some_of_many_rows_tell_how_large_parts_are() -> None:
         for one in part_surprises(found.entity, rows).values()
     ]
     np.testing.assert_allclose(found.entity.weights.typical, typical, rtol=0.1)
-    # and all of them were judged, as rows to come will be
+    # and all of them were assessed, as rows to come will be
     assert [len(part) for part in found.unseen] == [ENOUGH + 3, 2 * ENOUGH + 4]
     fresh = combined(found.entity, waves(3 * PIECE, seed=1)).rows
     assert np.median(np.concatenate(found.unseen)) == pytest.approx(np.median(fresh), rel=0.1)

@@ -24,14 +24,16 @@ FULL = ViewSettings()
 AXES = np.eye(3, dtype=np.float32)
 
 
-def left(seed: int, lengths: Sequence[int] = (120,), judged: slice = slice(None)) -> ViewResiduals:
-    """Noise of another size in every channel, of which some rows are judged."""
+def left(
+    seed: int, lengths: Sequence[int] = (120,), assessed: slice = slice(None)
+) -> ViewResiduals:
+    """Noise of another size in every channel, of which some rows are assessed."""
     random = np.random.default_rng(seed)
     size = np.array([1.0, 3.0, 0.2]) * (1 + seed)
     residuals = [(size * random.normal(size=(rows, 3))).astype(np.float32) for rows in lengths]
     where = [np.zeros(rows, dtype=bool) for rows in lengths]
     for own, rows in zip(where, residuals, strict=True):
-        own[judged] = True
+        own[assessed] = True
         rows[~own] = 0
     return ViewResiduals(None, residuals, where, AXES)
 
@@ -60,11 +62,13 @@ def assert_same(one: ViewFit, other: ViewFit) -> None:
 
 
 @pytest.mark.parametrize("name", ["level", "rhythm"])
-@pytest.mark.parametrize(("lengths", "judged"), [((120,), slice(None)), ((60, 45), slice(10, 40))])
+@pytest.mark.parametrize(
+    ("lengths", "assessed"), [((120,), slice(None)), ((60, 45), slice(10, 40))]
+)
 def test_many_entities_at_once_are_each_as_alone(
-    name: str, lengths: tuple[int, ...], judged: slice
+    name: str, lengths: tuple[int, ...], assessed: slice
 ) -> None:
-    entities = [left(seed, lengths, judged) for seed in range(3)]
+    entities = [left(seed, lengths, assessed) for seed in range(3)]
     together = fit_view(name, entities, FULL, sample_of(entities[0]))
     for one, found in zip(entities, together, strict=True):
         (alone,) = fit_view(name, [one], FULL, sample_of(one))

@@ -30,7 +30,7 @@ def kept_rows(scores: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 
 def normal_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a threshold is judged by."""
+    """What a threshold is assessed by."""
     level = level_folds(scores, FOLDS, REACH)
     return level[kept_rows(level)]
 

@@ -78,11 +78,11 @@ def apart(fold: NDArray[np.int64], kept: list[int]) -> list[int]:
 
 
 def drawn(lengths: tuple[int, ...]) -> tuple[list[Floats], list[NDArray[np.bool_]], list[int]]:
-    """Residuals, which are judged, and the numbers of judged rows through all segments."""
+    """Residuals, which are assessed, and the numbers of assessed rows through all segments."""
     rng = np.random.default_rng(sum(lengths))
     parts = [rng.normal(size=(rows, 3)) * rng.uniform(0.5, 2) for rows in lengths]
-    judged = [np.arange(len(part)) % 4 > 0 for part in parts]
-    return parts, judged, np.flatnonzero(np.concatenate(judged)).tolist()
+    assessed = [np.arange(len(part)) % 4 > 0 for part in parts]
+    return parts, assessed, np.flatnonzero(np.concatenate(assessed)).tolist()
 
 
 @pytest.mark.parametrize("chunk", [7, CHUNK])
@@ -92,8 +92,8 @@ def test_what_is_usual_of_channels_is_the_definition(
     lengths: tuple[int, ...], lookahead: int | None, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subadjacent.methods.views.residual_scale.CHUNK", chunk)
-    parts, judged, kept = drawn(lengths)
-    fit = fit_channel_scale(parts, AssessedRows(judged), lookahead)
+    parts, assessed, kept = drawn(lengths)
+    fit = fit_channel_scale(parts, AssessedRows(assessed), lookahead)
     pairs = [slow_squares(part, row, lookahead) for part in parts for row in range(len(part))]
     squares, spreads = np.array([one for one, _ in pairs]), np.array([one for _, one in pairs])
     # short segments have less to add up than longer ones to come
@@ -123,8 +123,8 @@ def test_what_is_usual_of_rows_is_the_definition(
     lengths: tuple[int, ...], lookahead: int | None, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subadjacent.methods.views.residual_scale.CHUNK", chunk)
-    parts, judged, kept = drawn(lengths)
-    fit = fit_joint_scale(parts, AssessedRows(judged), lookahead)
+    parts, assessed, kept = drawn(lengths)
+    fit = fit_joint_scale(parts, AssessedRows(assessed), lookahead)
     squares = np.array(
         [slow_joint_squares(part, row, lookahead) for part in parts for row in range(len(part))]
     )
@@ -142,8 +142,8 @@ def test_what_is_usual_of_rows_is_the_definition(
 
 
 def test_the_surprise_of_some_rows_is_that_of_the_segment() -> None:
-    parts, judged, _ = drawn((300, 90))
-    rows = AssessedRows(judged)
+    parts, assessed, _ = drawn((300, 90))
+    rows = AssessedRows(assessed)
     for fit in (fit_channel_scale(parts, rows, None), fit_joint_scale(parts, rows, None)):
         for number, first, last in ((0, 0, 1), (0, 50, 61), (0, 10, 299), (1, 3, 90)):
             found = fit.surprise(number, first, last)

@@ -182,7 +182,7 @@ def test_the_novelty_of_rows_is_the_definition(count: int, lookahead: int | None
 
 @cache
 def slow_fit(name: str, channel: int, grain: int) -> tuple[Floats, float, list[Floats]]:
-    """References of a channel, the usual distance, and the surprise of windows that are judged.
+    """References of a channel, the usual distance, and the surprise of windows that are assessed.
 
     Windows begin at every row of each segment and are numbered through. A window is held against
     references that begin at least a whole window before the first or after the last of its fold.
@@ -192,24 +192,24 @@ def slow_fit(name: str, channel: int, grain: int) -> tuple[Floats, float, list[F
     counts = [max(len(part) - length + 1, 0) for part in parts]
     chosen = spread_out(len(points), min(1000, math.ceil(len(points) / grain)))
     references = points[chosen].astype(np.float16).astype(np.float64)
-    judged, start = [], 0
+    assessed, start = [], 0
     for count in counts:
-        judged += [start + begin for begin in range(0, count, grain)]
+        assessed += [start + begin for begin in range(0, count, grain)]
         start += count
-    edges = [int(edge) for edge in np.linspace(0, len(judged), 6)]
-    squares, closer = np.zeros(len(judged)), []
+    edges = [int(edge) for edge in np.linspace(0, len(assessed), 6)]
+    squares, closer = np.zeros(len(assessed)), []
     for fold in range(5):
-        first, last = judged[edges[fold]], judged[edges[fold + 1] - 1]
+        first, last = assessed[edges[fold]], assessed[edges[fold + 1] - 1]
         far = [n for n, at in enumerate(chosen) if at <= first - length or at >= last + length]
         closer.append((len(far) / len(chosen)) ** (2 / 15))
         for number in range(edges[fold], edges[fold + 1]):
-            differences = points[judged[number]] - references[far]
+            differences = points[assessed[number]] - references[far]
             squares[number] = np.square(differences).sum(axis=1).min()
 
     def usual(some: Floats) -> float:
         return math.sqrt(float(np.mean([b.mean() ** 2 for b in np.array_split(some, 10)])))
 
-    unseen = np.zeros(len(judged))
+    unseen = np.zeros(len(assessed))
     for fold in range(5):
         here = slice(edges[fold], edges[fold + 1])
         ratio = squares[here] / (usual(np.delete(squares, here)) + 1e-3) / 3

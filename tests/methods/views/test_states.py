@@ -108,7 +108,7 @@ def slow_fit(parts: list[Rows], axes: NDArray[np.float32]) -> tuple[Floats, Floa
     """References, what is usual near each, and the surprise of rows; all rows are references.
 
     A row is held against references at least 50 rows before the first or after the last row of
-    its fold. What is usual leaves out the rows of the fold that is judged. It is less for rows to
+    its fold. What is usual leaves out the rows of the fold that is assessed. It is less for rows to
     come, which are held against all references.
     """
     points = np.concatenate([np.clip(part, -10, 10) @ axes for part in parts]).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What is judged in a view."""
+"""What is assessed in a view."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_a_dropped_file_is_fitted_its_alarms_appear_and_rows_go_on(
     low, high, _ = view(tab)
     start = page(tab, "p => p.watched.columns.first")
     assert low < start + 60_000 * worst["first"] <= start + 60_000 * worst["last"] < high
-    # judged by what it learns itself, then by the model again
+    # assessed by what it learns itself, then by the model again
     expect(tab.locator("#model")).to_have_value("tank 3")
     for model, told in (("", "learns from its own rows"), ("tank 3", "model tank 3")):
         tab.locator("#model").select_option(model)

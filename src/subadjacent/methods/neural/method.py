@@ -44,8 +44,8 @@ from subadjacent.methods.neural.model import (
 from subadjacent.methods.neural.paper_score import PaperScore
 from subadjacent.methods.neural.row_scores import (
     POINTS_AT_ONCE,
+    assess_rows,
     check_stride,
-    judge_rows,
     usual_errors,
 )
 from subadjacent.networks.network import Network, NetworkConfig, restore_weights
@@ -282,11 +282,11 @@ def _points(
     network: Network, stacked: Stack, stride: int, paper: PaperScore
 ) -> NDArray[np.float32]:
     """Eq. 6 for every stacked row; zeros on the padding."""
-    judged = judge_rows(network, stacked, stride, paper.of_windows, channels=False)
-    points = np.zeros_like(judged.score)
+    assessed = assess_rows(network, stacked, stride, paper.of_windows, channels=False)
+    points = np.zeros_like(assessed.score)
     for segment in stacked.segments:
         rows = slice(segment.at, segment.at + segment.rows)
-        points[rows] = row_scores(judged, rows, paper)
+        points[rows] = row_scores(assessed, rows, paper)
     return points
 
 

@@ -21,7 +21,7 @@ from subadjacent.errors import InputError
 from subadjacent.methods.method import Model, State
 from subadjacent.methods.neural.defaults import MAX_POINTS_OF_PAIRS
 from subadjacent.methods.neural.paper_score import CONTRIBUTION, PaperScore, blockwise
-from subadjacent.methods.neural.row_scores import RowEvidence, judge_rows
+from subadjacent.methods.neural.row_scores import RowEvidence, assess_rows
 from subadjacent.networks.network import Attentive, Network
 from subadjacent.training.history import Epoch, encode_history
 
@@ -52,7 +52,7 @@ class NeuralModel(Model):
     scaler
         To the units that the network sees, and back.
     window, stride
-        Rows of a judged window, and from one to the next.
+        Rows of a assessed window, and from one to the next.
     calibration
         From held-out rows of all entities.
     paper
@@ -85,18 +85,20 @@ class NeuralModel(Model):
 
     def assess(self, rows: Array) -> Evidence:
         """Judge the rows of one unbroken segment, in one pass of the network."""
-        judged = judge_rows(self.network, self._stacked(rows), self.stride, self.paper.of_windows)
+        assessed = assess_rows(
+            self.network, self._stacked(rows), self.stride, self.paper.of_windows
+        )
         # without the padding of a segment shorter than a window
         own_rows = slice(len(rows))
-        points = row_scores(judged, own_rows, self.paper)
+        points = row_scores(assessed, own_rows, self.paper)
         smoothed = self.paper.smoothed(points, self.calibration.score)
-        errors, expected = judged.by_channel, judged.expected
+        errors, expected = assessed.by_channel, assessed.expected
         assert errors is not None
         return Evidence(
             self.paper.compared(smoothed, self.calibration.warmup),
             errors[own_rows] / (self.calibration.errors + ERROR_FLOOR),
             None if expected is None else self.scaler.invert(expected[own_rows]),
-            {name: trace[own_rows] for name, trace in judged.traces.items()} | {"score": points},
+            {name: trace[own_rows] for name, trace in assessed.traces.items()} | {"score": points},
         )
 
     def attention_around(self, rows: Array, row: int) -> tuple[int, NDArray[Any]]:
@@ -143,9 +145,9 @@ class NeuralModel(Model):
         return stack([TrainSeries(rows)], PerEntity(self.scaler, {}), self.window)
 
 
-def row_scores(judged: RowEvidence, rows: slice, paper: PaperScore) -> NDArray[np.float32]:
+def row_scores(assessed: RowEvidence, rows: slice, paper: PaperScore) -> NDArray[np.float32]:
     """Eq. 6 for the rows of one segment: over the windows, or over blocks of rows."""
     if paper.block is None or paper.temperature == 0:
-        return judged.score[rows]
-    error, contribution = judged.traces["error"][rows], judged.traces[CONTRIBUTION][rows]
+        return assessed.score[rows]
+    error, contribution = assessed.traces["error"][rows], assessed.traces[CONTRIBUTION][rows]
     return blockwise(error, contribution, paper.block, paper.temperature)

@@ -70,12 +70,12 @@ class PaperScore:
         """Rows before a row that Eq. 7 compares it with."""
         return len(warmup) if self.dynamic in ("trailing", "printed") else 0
 
-    def of_windows(self, judged: WindowEvidence) -> Tensor:
+    def of_windows(self, assessed: WindowEvidence) -> Tensor:
         """Eq. 6 within each window, (B, N)."""
-        error = judged.error.mean(dim=-1) if judged.score is None else judged.score
+        error = assessed.error.mean(dim=-1) if assessed.score is None else assessed.score
         if self.temperature == 0:
             return error
-        return weighted(error, judged.traces[CONTRIBUTION], self.temperature)
+        return weighted(error, assessed.traces[CONTRIBUTION], self.temperature)
 
     def smoothed(self, scores: NDArray[Any], usual: float) -> Scores:
         """Scores of a segment, averaged; ``usual`` stands for those before the first."""

@@ -1,4 +1,4 @@
-"""A network's evidence on every row: windows are judged, and averaged where they overlap.
+"""A network's evidence on every row: windows are assessed, and averaged where they overlap.
 
 Shapes: B windows, N points in a window, C channels, T stacked rows.
 """
@@ -17,7 +17,7 @@ from subadjacent.data.windows import Stack, Windows
 from subadjacent.errors import InputError, require_whole
 from subadjacent.networks.network import Network, WindowEvidence
 
-# points judged at a time, in as many windows as hold them; a longer window by itself. Twice as
+# points assessed at a time, in as many windows as hold them; a longer window by itself. Twice as
 # many take twice the memory
 POINTS_AT_ONCE = 25_600
 
@@ -38,17 +38,17 @@ class RowEvidence(NamedTuple):
 
 
 def check_stride(stride: int | None, window: int, context: int = 0) -> int:
-    """Rows from one judged window to the next; None stands for as many as a window judges."""
-    judged = window - context
-    if judged < 1:
+    """Rows from one assessed window to the next; None stands for as many as a window judges."""
+    assessed = window - context
+    if assessed < 1:
         raise InputError(
             f"window must be longer than the {context} points that a forecast starts from; "
             f"got window={window}"
         )
     if stride is None:
-        return judged
+        return assessed
     require_whole("scoring_stride", stride, least=1)
-    if stride > judged:
+    if stride > assessed:
         without = f" less the {context} points that a forecast starts from" if context else ""
         raise InputError(
             f"scoring_stride must be at most the window{without}, or rows go unscored; "
@@ -58,7 +58,7 @@ def check_stride(stride: int | None, window: int, context: int = 0) -> int:
 
 
 @torch.inference_mode()
-def judge_rows(
+def assess_rows(
     network: Network,
     stack: Stack,
     stride: int,
@@ -78,13 +78,13 @@ def judge_rows(
     steps = torch.arange(windows.length)
     names: list[str] = []
     totals: _Means | None = None
-    for which, judged in _judged(network, windows, points_at_once):
-        names = list(judged.traces)
-        point_values = [score(judged), judged.error.mean(dim=-1), *judged.traces.values()]
+    for which, assessed in _assessed(network, windows, points_at_once):
+        names = list(assessed.traces)
+        point_values = [score(assessed), assessed.error.mean(dim=-1), *assessed.traces.values()]
         point_columns = torch.stack(point_values, dim=-1)  # (B, N, …)
         if channels:
-            expected = [] if judged.expected is None else [judged.expected]
-            point_columns = torch.cat([point_columns, judged.error, *expected], dim=-1)
+            expected = [] if assessed.expected is None else [assessed.expected]
+            point_columns = torch.cat([point_columns, assessed.error, *expected], dim=-1)
         if totals is None:
             totals = _Means(len(stack.values), point_columns.shape[-1])
         # rows that do not count in a window go to row -1; points that count in none are left out
@@ -109,19 +109,19 @@ def usual_errors(
 ) -> NDArray[np.float64]:
     """Mean error of each channel over all windows."""
     total = torch.zeros(windows.values.shape[1], dtype=torch.float64)
-    for _, judged in _judged(network, windows, points_at_once):
-        total += judged.error[:, network.context :].mean(dim=1).sum(dim=0).cpu().double()
+    for _, assessed in _assessed(network, windows, points_at_once):
+        total += assessed.error[:, network.context :].mean(dim=1).sum(dim=0).cpu().double()
     return (total / len(windows)).numpy()
 
 
-def _judged(
+def _assessed(
     network: Network, windows: Windows, points_at_once: int
 ) -> Iterator[tuple[Tensor, WindowEvidence]]:
     """The numbers of the windows of each batch, and the network's evidence on them."""
     network.eval()
     device = next(network.parameters()).device
     for which in windows.batches(max(points_at_once // windows.length, 1)):
-        yield which, network.judge(windows.take(which).to(device))
+        yield which, network.assess(windows.take(which).to(device))
 
 
 class _Means:

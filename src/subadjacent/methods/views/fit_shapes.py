@@ -131,30 +131,30 @@ def _fit_length(values: Sequence[Rows], moving: Sequence[int], grain: int) -> Le
     if total < (MIN_WINDOWS - 1) * length:
         return None
     chosen = spread_out(total, min(MAX_REFERENCES, -(-total // grain)))
-    # windows that are judged: every few rows, from the first row of each segment on
+    # windows that are assessed: every few rows, from the first row of each segment on
     starts = np.cumsum([0, *counts])[:-1]
-    judged = np.concatenate(
+    assessed = np.concatenate(
         [start + np.arange(0, count, grain) for start, count in zip(starts, counts, strict=True)]
     )
     # a window has one dimension less than points: their mean is 0
     closer = np.mean(
         [
-            nearer(int(_far(chosen, judged, fold, length).sum()), len(chosen), POINTS - 1)
-            for fold in folds(len(judged))
+            nearer(int(_far(chosen, assessed, fold, length).sum()), len(chosen), POINTS - 1)
+            for fold in folds(len(assessed))
         ]
     )
     channels, references, usual = [], [], []
-    unseen = np.zeros(len(judged))
+    unseen = np.zeros(len(assessed))
     for channel in moving:
         points, deviations = _joined([z_normalised(part[:, channel], grain) for part in values])
         if np.mean(deviations > FLAT / 2) < MIN_MOVING_SHARE:
             continue
         own = points[chosen].astype(np.float16)
-        squares = _held_out_squares(points[judged], judged, own, chosen, length)
+        squares = _held_out_squares(points[assessed], assessed, own, chosen, length)
         channels.append(channel)
         references.append(own)
         usual.append(closer * usual_distance(squares))
-        for fold in folds(len(judged)):
+        for fold in folds(len(assessed)):
             others = np.delete(squares, fold)
             unseen[fold] += surprise(squares[fold], usual_distance(others))
     if not channels:

@@ -1,6 +1,6 @@
 """Scales of residuals: how surprising they are, channel by channel and for a row as a whole.
 
-A residual is judged on several scales: as it is, and averaged over more and more rows, so that a
+A residual is assessed on several scales: as it is, and averaged over more and more rows, so that a
 small error that lasts counts as much as a large one that does not. On each scale it is compared
 with the same average of residuals on held-out rows; residuals of rows that a model was fitted to
 are far too small. The spread of residuals, whatever their sign, counts as well.

@@ -34,7 +34,7 @@ FORGET_EVERY = 25
 ROWS, RESIDUALS, ASSESSED, EXPECTED, VALUES, MEANS, STRONGEST, BY_PART = (
     "rows",
     "left",
-    "judged",
+    "assessed",
     "expected",
     "values",
     "means",
