@@ -156,13 +156,15 @@ def test_the_quoted_value_is_outside_the_quoted_range(
     high = low + width
     facts = Facts(values=[value], expected=(low + high) / 2, low=low, high=high)
     told = sentence("x", "unusual", facts)
+    beyond = max(low - value, value - high)
     if ", expected" not in told:
-        assert low <= value <= high
+        # within, or written as a bound is
+        assert beyond <= 1e-6 * max(1.0, abs(value))
         return
     quoted, bounds = told.removeprefix("x was unlike anything in training: ").split(", expected ")
     seen, *edges = (float(text.replace(",", "")) for text in (quoted, *bounds.split(" to ")))
     # numbers that differ in the seventh digit are too close to tell apart
-    if max(low - value, value - high) > 1e-6 * max(abs(value), abs(low), abs(high)):
+    if beyond > 1e-6 * max(abs(value), abs(low), abs(high)):
         assert seen < edges[0] or seen > edges[-1]
 
 
@@ -170,6 +172,10 @@ def test_a_channel_that_never_moved_has_one_expected_value() -> None:
     never = Facts(values=[5.24], expected=1.0, low=1.0, high=1.0)
     assert sentence("x", "spike", never) == "x jumped to 5.2, expected 1.0"
     still = Facts(values=[4.0], expected=4.0, low=4.0, high=4.0, lasted="1 s")
+    file = Facts(values=[353.9], expected=350.0, low=348.0, high=353.85, decimals=1, lasted="1 d")
+    assert sentence("x", "stuck", file) == "x flatlined at 353.9 for 1 d"
+    alike = Facts(values=[0.1172], expected=0.05, low=0.0, high=0.1172 - 1.3e-7)
+    assert sentence("x", "unusual", alike).startswith("x stayed within its expected range")
     assert sentence("x", "stuck", still).startswith("x flatlined at 4.000")
 
 

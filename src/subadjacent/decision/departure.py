@@ -16,9 +16,12 @@ from subadjacent.decision.jumps import Jump
 from subadjacent.decision.kinds import (
     ABRUPT_CHANGE,
     DECOUPLED,
+    DRIFT,
     HIGHER_VARIANCE,
+    LEVEL_SHIFT,
     LOWER_VARIANCE,
     MISSING,
+    OUT_OF_RANGE,
     RETURN,
     SPIKE,
     STUCK,
@@ -30,6 +33,9 @@ from subadjacent.decision.kinds import (
 )
 from subadjacent.decision.level_fit import LevelFit
 from subadjacent.decision.signs import Signs
+
+# kinds that are told by the row furthest out of range
+BY_FURTHEST = (OUT_OF_RANGE, LEVEL_SHIFT, DRIFT, UNUSUAL_SHAPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +117,16 @@ def depart(
         turns = [jump.row]
     elif jump is not None:
         turns = chart.turns(slice(jump.start, jump.stop), kind)
+    rows = _rows(event, chart, signs, kind, fit)
+    if narrows and rows is not None and kind in BY_FURTHEST:
+        # of all the rows that the alarm will have
+        turns = chart.turns(rows, kind)
+        if kind == DRIFT:
+            turns = [_extreme(chart, rows, turns[0])]
     if not narrows and not all(event.here.start <= turn < event.here.stop for turn in turns):
         turns = chart.turns(event.here, kind)
     row = max(turns, key=chart.distance)
     turns = [turn for turn in turns if turn == row or _is_comparable(chart, turn, row)]
-    rows = _rows(event, chart, signs, kind, fit)
     if jump is not None:
         rows = slice(jump.start, jump.stop)
     is_visible = rows is not None
@@ -142,6 +153,13 @@ def depart(
         within=1 if jump is None else jump.within,
         most=0.0 if jump is None else jump.most,
     )
+
+
+def _extreme(chart: ChannelChart, rows: slice, turn: int) -> int:
+    """The row out of range with the most extreme value on the side of another row."""
+    side = np.sign(chart.beyond[turn])
+    values = np.where(chart.beyond[rows] * side > 0, side * chart.values[rows], -np.inf)
+    return turn if side == 0 else rows.start + int(values.argmax())
 
 
 def _is_comparable(chart: ChannelChart, turn: int, row: int) -> bool:

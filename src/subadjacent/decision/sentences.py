@@ -89,12 +89,15 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
     step = _rounding(facts)
     value = number(seen, step)
     if kind == STUCK:
-        return f"{channel} flatlined at {value} for {facts.lasted}"
+        in_file = step if facts.decimals < 0 else max(step, 10.0**-facts.decimals)
+        return f"{channel} flatlined at {number(seen, in_file)} for {facts.lasted}"
     if kind in (HIGHER_VARIANCE, LOWER_VARIANCE):
         times = f"{facts.size:.2g}" if facts.size < MAX_TIMES else f"over {MAX_TIMES}"
         size = f"its steps were {times} times the normal size"
         return f"{channel} had {kind} than expected: {size}"
-    is_out = not low <= seen <= high
+    bounds = (number(low, step), number(high, step))
+    # a value that is written as a bound is told as within
+    is_out = not (low <= seen <= high or value in bounds)
     if kind == ABRUPT_CHANGE or (kind == SPIKE and not is_out):
         return f"{channel} {_changed(facts)}"
     if kind in _MOVED:
@@ -120,8 +123,7 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
         did = f"{did}: {value}" if is_out else f"stayed within its expected range, but {did}"
     if not is_out:
         return f"{channel} {did}"
-    bounds = dict.fromkeys((number(low, step), number(high, step)))
-    compared = f"expected {' to '.join(bounds)}"
+    compared = f"expected {' to '.join(dict.fromkeys(bounds))}"
     times = _times(facts) if len(facts.values) == 1 and kind != DECOUPLED else ""
     compared = f"{channel} {did}, {times}{compared}"
     if kind == DECOUPLED:
