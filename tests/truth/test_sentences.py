@@ -26,7 +26,23 @@ def test_sentences_of_a_few_examples_are_true(source: str, number: int) -> None:
     check(source, number)
 
 
+REJECTED = {
+    ("readme", 0): "a stream without a model knows a cycle from few of them: its range is narrow",
+    ("gallery", 0): "two thirds of a drift in noise come at once, by its highest row",
+    ("plants", 3): "a weak relation is called broken",
+}
+
+
 @pytest.mark.sweep
-@pytest.mark.parametrize(("source", "number"), [one for one in LONG if one not in SHORT])
+@pytest.mark.parametrize(
+    ("source", "number"),
+    [
+        pytest.param(*one, marks=pytest.mark.xfail(reason=REJECTED[one], strict=True))
+        if one in REJECTED
+        else one
+        for one in LONG
+        if one not in SHORT
+    ],
+)
 def test_sentences_of_examples_gallery_and_tutorials_are_true(source: str, number: int) -> None:
     check(source, number)

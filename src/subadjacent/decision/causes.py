@@ -246,15 +246,18 @@ class Explainer:
         partner = series.channels[int(profile.partner)] if kind == DECOUPLED else None
         column = series.values[:, channel]
         seen = float(column[departure.row])
+        # without cycles to compare with, the range is that of all training rows
+        at_this_time = profile.cycle > 0 and departure.expected != profile.median
+        # the range of one time says nothing of another
+        turns = [departure.row] if at_this_time else list(departure.turns)
         facts = Facts(
-            values=column[list(departure.turns)].tolist(),
+            values=column[turns].tolist(),
             expected=departure.expected,
             low=departure.low,
             high=departure.high,
             decimals=int(profile.decimals),
             has_ratios=profile.has_ratios,
-            # without cycles to compare with, the range is that of all training rows
-            at_this_time=profile.cycle > 0 and departure.expected != profile.median,
+            at_this_time=at_this_time,
             lasted=lasting(departure.lasted, series.interval),
             size=departure.size,
             within=lasting(departure.within, series.interval) if departure.within > 1 else "",
