@@ -86,18 +86,18 @@ def test_an_alarm_by_hand() -> None:
         last=1,
         severity=2.5,
         score=8.0,
-        # means 7 and 1.5; heat was 9 from what was expected, flow 2
+        # means 7 and 1.5; heat was 10 from what was expected, flow 2
         causes=(
             Cause(
                 "heat",
                 score=7.0,
-                at=DATES[1],
+                at=DATES[0],
                 expected=20.0,
-                seen=11.0,
+                seen=10.0,
                 low=12.0,
                 high=21.0,
                 kind="out of range",
-                sentence="heat fell to 11.0, expected 12.0 to 21.0",
+                sentence="heat fell to 10.0, expected 12.0 to 21.0",
             ),
             Cause(
                 "flow",
@@ -114,7 +114,7 @@ def test_an_alarm_by_hand() -> None:
         state="closed",
         status="confirmed",
         kind="out of range",
-        sentence="heat fell to 11.0, expected 12.0 to 21.0",
+        sentence="heat fell to 10.0, expected 12.0 to 21.0",
     )
     assert first.duration == 2
     assert (second.number, second.severity, second.score, second.duration) == (2, 1.5, 4.5, 5)
@@ -130,7 +130,7 @@ def test_an_alarm_by_hand() -> None:
 def test_rows_are_numbered_where_there_is_no_index() -> None:
     first, _ = described(TrainSeries(SERIES.values))
     assert (first.start, first.end, first.peak, first.entity) == (0, 1, 1, None)
-    assert (first.causes[0].at, first.causes[0].channel) == (1, "channel_1")
+    assert (first.causes[0].at, first.causes[0].channel) == (0, "channel_1")
 
 
 def test_as_many_channels_are_named_and_as_short_events_told_as_requested() -> None:

@@ -18,7 +18,6 @@ from subadjacent.decision.kinds import (
     DECOUPLED,
     DRIFT,
     HIGHER_VARIANCE,
-    LEVEL_SHIFT,
     LOWER_VARIANCE,
     MISSING,
     OUT_OF_RANGE,
@@ -34,8 +33,9 @@ from subadjacent.decision.kinds import (
 from subadjacent.decision.level_fit import LevelFit
 from subadjacent.decision.signs import Signs
 
-# kinds that are told by the row furthest out of range
-BY_FURTHEST = (OUT_OF_RANGE, LEVEL_SHIFT, DRIFT, UNUSUAL_SHAPE)
+# kinds that are told by the row furthest out of range of all rows of the alarm; a level that lasts
+# goes on after its event, and the range with it
+BY_FURTHEST = (OUT_OF_RANGE, DRIFT, UNUSUAL_SHAPE)
 
 
 @dataclass(frozen=True, slots=True)
