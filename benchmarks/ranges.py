@@ -32,6 +32,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from planted import seeds
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -174,12 +175,6 @@ def cases_of(source: str, numbers: Sequence[int]) -> Sequence[int]:
     if source in BENCHMARKS:
         return range(0, BENCHMARKS[source].series, STRIDE)
     return numbers[:1] if source in WHOLE else numbers
-
-
-def seeds(text: str) -> range:
-    """Such as ``0-4``, both included; or one."""
-    first, _, last = text.partition("-")
-    return range(int(first), int(last or first) + 1)
 
 
 def main() -> None:

@@ -52,6 +52,24 @@ def test_the_channel_that_adds_most_comes_first_and_says_what_it_did() -> None:
     assert first.sentence.startswith("b rose to 1")
 
 
+def test_beside_the_range_of_one_time_stands_the_value_of_that_time_alone() -> None:
+    by = explainer({}, (9.0, 0.0, 0.0))
+    columns = {"steady": NOISE[:, 0], "cycle": 10 * np.sin(np.arange(TRAIN + TEST) / 10)}
+    for name, column in columns.items():
+        column = (column + NOISE[:, 1])[:, None].copy()
+        column[TRAIN + FIRST : TRAIN + FIRST + 50] -= 60
+        column[TRAIN + FIRST + 50 : TRAIN + LAST] += 60
+        own = replace(
+            by,
+            series=TrainSeries(column[TRAIN:], ("a",), interval=60.0),
+            evidence=Evidence(by.evidence.score, by.evidence.by_channel[:, :1], None, {}),
+            profiles=learn_profiles(TrainSeries(column[:TRAIN])),
+        )
+        (cause,) = explained(own).causes
+        assert cause.sentence.endswith("for this time") is (name == "cycle")
+        assert (", then rose to" in cause.sentence) is (name == "steady")
+
+
 @pytest.mark.parametrize(
     ("lead", "share", "named"),
     [

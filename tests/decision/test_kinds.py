@@ -255,6 +255,24 @@ def test_a_drift_takes_its_time() -> None:
     assert 630 <= found.onset < 720
 
 
+def test_a_drift_on_a_cycle_is_quoted_by_its_highest_value() -> None:
+    drifts = rhythm()
+    drifts[TRAIN + 600 : TRAIN + 900] += np.linspace(0, 60, 300)
+    found = told(drifts, 680, 900)
+    assert found.kind == "drift"
+    assert drifts[TRAIN + found.row] == drifts[TRAIN + found.onset : TRAIN + found.end + 1].max()
+
+
+def test_a_departure_that_goes_on_beside_its_event_is_quoted_by_its_furthest_row() -> None:
+    levels = np.full(40, 12.0)
+    levels[25] = 20.0
+    found = told(
+        changed(noise(), slice(FIRST, FIRST + 40), levels + noise(1, 40)), FIRST, FIRST + 22
+    )
+    assert (found.kind, found.row) == ("out of range", FIRST + 25)
+    assert found.end >= FIRST + 25
+
+
 def test_a_channel_that_stands_still_is_stuck() -> None:
     found = told(changed(noise(), slice(FIRST, LAST), 0.3))
     assert (found.kind, found.lasted) == ("stuck", LAST - FIRST)
