@@ -192,6 +192,9 @@ def test_rows_about_a_shifted_baseline_are_compared_with_how_far_they_vary_by_ha
     assert (found.shift[7], found.spread[7]) == (7.0, 2.0)
     # until the baseline has shifted nothing changes
     assert found.spread[:4].tolist() == [1.0] * 4
+    # before row 5 came 1, 6, 10, 6: one of four is like training, so that no single level counts
+    mixed = RecentBaseline(1.0, 3.0, 2, width=1.0).push(scores)
+    assert (mixed.shifted[5], mixed.spread[5]) == (True, 1.0)
     varied = RecentBaseline(1.0, 2.0, 2, width=5.0).push(scores)
     assert varied.spread.tolist() == [1.0] * len(scores)
     # above the baseline by the factor; below it as it is; a level as far from typical

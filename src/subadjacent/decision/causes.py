@@ -248,7 +248,7 @@ class Explainer:
         seen = float(column[departure.row])
         # without cycles to compare with, the range is that of all training rows
         at_this_time = profile.cycle > 0 and departure.expected != profile.median
-        # the range of one time says nothing of another
+        # other rows have other ranges: quote only the value that this range belongs to
         turns = [departure.row] if at_this_time else list(departure.turns)
         facts = Facts(
             values=column[turns].tolist(),

@@ -33,8 +33,8 @@ from subadjacent.decision.kinds import (
 from subadjacent.decision.level_fit import LevelFit
 from subadjacent.decision.signs import Signs
 
-# kinds that are told by the row furthest out of range of all rows of the alarm; a level that lasts
-# goes on after its event, and the range with it
+# kinds quoted by the furthest row of the whole alarm. Not level shifts: after the event the level
+# goes on, and the expected range follows it
 BY_FURTHEST = (OUT_OF_RANGE, DRIFT, UNUSUAL_SHAPE)
 
 
@@ -156,14 +156,14 @@ def depart(
 
 
 def _extreme(chart: ChannelChart, rows: slice, turn: int) -> int:
-    """The row out of range with the most extreme value on the side of another row."""
+    """The row with the most extreme value among those out of range on the side of ``turn``."""
     side = np.sign(chart.beyond[turn])
     values = np.where(chart.beyond[rows] * side > 0, side * chart.values[rows], -np.inf)
     return turn if side == 0 else rows.start + int(values.argmax())
 
 
 def _is_comparable(chart: ChannelChart, turn: int, row: int) -> bool:
-    """Whether a row is on the same side of its own range as of another row's."""
+    """Whether ``turn`` lies on the same side of its own range as of the range at ``row``."""
     value, low, high = chart.values[turn], chart.range.low[row], chart.range.high[row]
     return bool(chart.beyond[turn] * (max(value - high, 0) + min(value - low, 0)) > 0)
 

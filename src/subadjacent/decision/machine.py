@@ -95,8 +95,8 @@ class EventMachine:
         is_high
             Rows that belong to an event that has begun; those of severity 1 are among them.
         since
-            Rows before each row in which an event that it begins has been going on already: a
-            return to normal, known late. Soon after another event it is no event of its own.
+            For a return to normal, which is recognised late: rows since it began, else 0. Within
+            ``close_after`` rows of an event it is the end of that event, and opens none.
         silent
             Rows in which a channel is silent: never the aftermath of another event.
         """
@@ -110,7 +110,7 @@ class EventMachine:
                 if own < 1:
                     continue
                 begun = 0 if since is None else int(since[place])
-                if begun and self._is_told(row - begun):
+                if begun and self._ends_last_event(row - begun):
                     continue
                 self.event = OngoingEvent(row - begun, row, row, own)
             is_silent = silent is not None and bool(silent[place])
@@ -148,8 +148,8 @@ class EventMachine:
         event.told_rows, event.told_severity = row + 1 - event.first, event.severity
         return EventChange(row, state, replace(event))
 
-    def _is_told(self, row: int) -> bool:
-        """Whether a return that begins at a row is the end of the event before."""
+    def _ends_last_event(self, row: int) -> bool:
+        """Whether a return to normal that begins at ``row`` is the end of the last event."""
         return self._before is not None and row - self._before[0] - 1 <= self.close_after
 
     def _least_severity(self, row: int) -> float:

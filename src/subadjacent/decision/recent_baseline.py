@@ -19,8 +19,9 @@ BLOCKS = 40
 # this random walks raise a fifth more alarms; with twice as much, longer events are followed
 # before they end (reproduce/log.md, "Decisions that hold")
 SPEED_UP = 8
-# the furthest rows above a shifted baseline: this quantile of the largest of each block, so that an
-# event shorter than a tenth of the rows does not count; and nearly all rows are this share of them
+# the spread reaches up to this quantile of the blocks' largest scores, so that an event shorter than
+# a tenth of the rows does not widen it; a shift lasts once this share of the blocks is above
+# ``high`` (reproduce/log.md, "How much rows vary about a shifted baseline")
 HIGHEST = 0.9
 # a distance of scores below this is rounding
 TINY = 1e-12
@@ -30,9 +31,9 @@ class BaselineShift(NamedTuple):
     """The baseline shift of scores, row by row.
 
     ``shift`` is the distance above the median of normal scores. ``shifted`` marks rows whose
-    baseline is so high that hardly any normal row exceeds it. ``spread`` is how many times as far
-    above a baseline that nearly all rows have shifted to the furthest rise as in training: a
-    squared residual about another level varies more. ``ended`` is the shifted baseline that a
+    baseline is so high that hardly any normal row exceeds it. ``spread`` is the ratio of the
+    scores' spread above a lasting shifted baseline to that in training, at least 1: squared
+    residuals vary more about another level. ``ended`` is the shifted baseline that a
     series has left by this row, because it is like training again; NaN at other rows.
     """
 

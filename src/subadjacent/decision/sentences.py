@@ -96,7 +96,7 @@ def sentence(channel: str, kind: str, facts: Facts) -> str:
         size = f"its steps were {times} times the normal size"
         return f"{channel} had {kind} than expected: {size}"
     bounds = (number(low, step), number(high, step))
-    # a value that is written as a bound is told as within
+    # rounding can make a value equal to a bound: a reader takes it for within the range
     is_out = not (low <= seen <= high or value in bounds)
     if kind == ABRUPT_CHANGE or (kind == SPIKE and not is_out):
         return f"{channel} {_changed(facts)}"
