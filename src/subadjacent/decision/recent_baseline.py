@@ -19,8 +19,8 @@ BLOCKS = 40
 # this random walks raise a fifth more alarms; with twice as much, longer events are followed
 # before they end (reproduce/log.md, "Decisions that hold")
 SPEED_UP = 8
-# the spread reaches up to this quantile of the blocks' largest scores, so that an event shorter than
-# a tenth of the rows does not widen it; a shift lasts once this share of the blocks is above
+# the spread reaches up to this quantile of the blocks' largest scores, so that an event shorter
+# than a tenth of the rows does not widen it; a shift lasts once this share of the blocks is above
 # ``high`` (reproduce/log.md, "How much rows vary about a shifted baseline")
 HIGHEST = 0.9
 # a distance of scores below this is rounding
